@@ -29,10 +29,8 @@ package final class AddedCredentials: Sendable {
         /// Adds a header field, if its name is secret.
         package mutating func add(field name: String, _ value: String, _ names: SecretNames) {
             guard names.isSecret(header: name) else { return }
-            let scheme = String(
-                decoding: value.utf8.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self)
-            if SecretName.isProof(header: name, scheme: scheme) { haveProof = true }
-            text += "\n" + name + ":" + value
+            if SecretName.isProof(header: name, value: value) { haveProof = true }
+            text += "\n" + name.lowercasedASCII() + ":" + value
         }
 
         /// Adds an argument of a query or a body, if its name is secret.

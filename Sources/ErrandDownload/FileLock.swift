@@ -4,6 +4,8 @@ import Synchronization
 
 /// Locks a part file for one download: within this process by path, among processes by `flock`.
 package enum FileLock {
+    /// The permissions of part and lock files: no other user may write them.
+    static let mode: mode_t = 0o644
     private static let lockedPaths = Mutex<Set<String>>([])
 
     /// Opens and locks a file, and creates it if necessary.
@@ -47,7 +49,7 @@ package enum FileLock {
             do throws(FileAccess.Refusal) {
                 // A second name is handled under the lock.
                 descriptor = try FileAccess.ownOrNew(
-                    url.path, mode: 0o644, mayHaveSecondName: true)
+                    url.path, mode: mode, mayHaveSecondName: true)
             } catch {
                 throw error.error(url.path, advice: "Choose a writable destination.")
             }

@@ -17,7 +17,13 @@ package enum FilePlacement {
     ) throws(RequestError) -> Placed {
         do {
             try attributes.apply(to: part, named: destination.part)
-            return try place(destination.part, destination, policy)
+            do {
+                return try place(destination.part, destination, policy)
+            } catch {
+                // It is a part file still, which no other user may write and a later start opens.
+                fchmod(part, FileLock.mode)
+                throw error
+            }
         } catch is OtherFileSystem {
             // Copied below.
         } catch let error as RequestError {

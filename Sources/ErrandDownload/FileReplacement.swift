@@ -33,7 +33,8 @@ package enum FileReplacement {
             (file, temporary) = (new.descriptor, new.path)
         } catch { throw Failure(step: .create, code: error.code) }
         let count = data.withUnsafeBytes { Foundation.write(file, $0.baseAddress, $0.count) }
-        var code = errno
+        // A short write does not set errno; the disk is full.
+        var code = count < 0 ? errno : ENOSPC
         var isSafe = count == data.count
         if isSafe {
             isSafe = flush(file)

@@ -86,7 +86,7 @@ extension DownloadQueue.Download {
                 .invalidConfiguration, stage: .build,
                 "A timeout of the download is zero or less. Set more, or nil for no limit.")
         }
-        if let field = headers.first(where: { names.isSecret(header: $0.name.canonicalName) }) {
+        if let field = headers.first(where: { names.isSecret(header: $0.name.rawName) }) {
             throw RequestError(
                 .invalidConfiguration, stage: .build,
                 "The queue stores headers as plain text, and \(field.name) can contain credentials. "

@@ -22,7 +22,8 @@ struct RotatingFiles: Sendable {
     private var size = 0
     /// Whether the file ends with a part of a line.
     private var isTorn = false
-    private var lastName = ""
+    /// The milliseconds in the name of the last file.
+    private var last: Int64 = -1
     /// The error because of which the last line was lost.
     private(set) var problem: RequestError?
 
@@ -80,14 +81,9 @@ struct RotatingFiles: Sendable {
     }
 
     private mutating func begin(at date: Date) throws {
-        // Names sort by their time, also if several files begin in one millisecond.
-        var name = Self.name(at: date)
-        var later = date
-        while name <= lastName {
-            later += 0.001
-            name = Self.name(at: later)
-        }
-        lastName = name
+        // Names sort by their time, also if several files begin in one millisecond, or if the clock goes back.
+        last = max(Int64((date.timeIntervalSince1970 * 1000).rounded()), last + 1)
+        let name = Self.name(last)
         let random = String(UInt32.random(in: 0...(.max)), radix: 16)
         let path = folder.appendingPathComponent(Self.prefix + name + "-" + random + Self.suffix)
             .path
@@ -98,9 +94,8 @@ struct RotatingFiles: Sendable {
         }
     }
 
-    private static func name(at date: Date) -> String {
-        let milliseconds = Int64((date.timeIntervalSince1970 * 1000).rounded())
-        let digits = String(max(0, milliseconds))
+    private static func name(_ milliseconds: Int64) -> String {
+        let digits = String(milliseconds)
         return String(repeating: "0", count: max(0, 15 - digits.count)) + digits
     }
 
@@ -156,7 +151,7 @@ struct RotatingFiles: Sendable {
             .filter { file in
                 var status = stat()
                 return lstat(file.path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-                    && status.st_uid == geteuid()
+                    && status.st_uid == geteuid() && status.st_nlink == 1
             }
     }
 

@@ -92,7 +92,7 @@ extension OutboxEntry {
         method = request.method.rawValue
         url = request.url.string
         headers = request.headers
-            .filter { !request.options.secretNames.isSecret(header: $0.name.canonicalName) }
+            .filter { !request.options.secretNames.isSecret(header: $0.name.rawName) }
             .map { Header(name: $0.name.rawName, value: $0.value) }
         self.body = body
         bodyBytes = body?.count ?? 0

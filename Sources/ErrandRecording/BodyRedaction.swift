@@ -242,7 +242,9 @@ struct BodyRedaction {
                 continue
             } else {
                 let spaces = value.prefix { $0 == 0x20 }
-                result += line.content.prefix(5)
+                // A line without a colon has an empty value, and may get one.
+                result +=
+                    lines[number].isEmpty ? Array(line.content.prefix(5)) : Array("data:".utf8)
                 result += lines[number].starts(with: spaces) ? [] : Array(spaces)
                 result += lines[number]
             }

@@ -102,7 +102,6 @@ public struct RedactionRules: Sendable {
     }
 
     private func isSecret(header name: String) -> Bool {
-        let name = name.lowercased()
         if Self.contains(headers, name) { return true }
         return isStandard && secretNames.isSecret(header: name)
             && !Self.contains(visibleNames, name)

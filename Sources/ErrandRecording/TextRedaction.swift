@@ -6,7 +6,7 @@ import ErrandHTTP
 /// limit of levels.
 struct TextRedaction {
     let rules: RedactionRules
-    private let level: Int
+    fileprivate let level: Int
 
     /// Texts in texts, such as JSON in a string of JSON in a form.
     static let maximumLevel = 4
@@ -156,7 +156,10 @@ private struct PairScan {
             let content = FormText.decoded(Substring(decoding: value, as: UTF8.self))
             guard !value.isEmpty, !redaction.rules.isSubstitution(content) else { return }
             replace(start..<place, by: Array(RedactionRules.placeholder.utf8))
-        } else if start >= decodedEnd || beginsLikeJSON(value) && attempts < Self.maximumAttempts {
+        } else if start >= decodedEnd
+            // Inner levels read each value once: attempts of several levels would multiply.
+            || redaction.level == 0 && beginsLikeJSON(value) && attempts < Self.maximumAttempts
+        {
             // The value is searched and decoded once, not again at each sign in it.
             decodedEnd = end
             guard beginsLikeJSON(value) || value.contains(UInt8(ascii: "%")) else { return }

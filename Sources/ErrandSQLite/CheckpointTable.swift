@@ -17,6 +17,8 @@ struct CheckpointTable {
 
     /// Refuses the file of a newer version or of another application, before anything is written.
     func check() throws(SQLiteFailure) {
+        // Read first: another process commits its tables together with the numbers.
+        let tables = try connection.integer("SELECT count(*) FROM sqlite_schema")
         let id = try connection.integer("PRAGMA application_id")
         let found = try connection.integer("PRAGMA user_version")
         if id == Self.applicationID {
@@ -25,9 +27,7 @@ struct CheckpointTable {
             connection.keepLogAtClose()
             throw .newerSchema(found, upTo: Self.version)
         }
-        guard id == 0, found == 0,
-            try connection.integer("SELECT count(*) FROM sqlite_schema") == 0
-        else {
+        guard id == 0, found == 0, tables == 0 else {
             connection.keepLogAtClose()
             throw .foreign("checkpoint store")
         }

@@ -81,6 +81,8 @@ package final class DownloadQueueDatabase: Sendable {
 
     /// Refuses the file of a newer version or of another application, before anything is written.
     private static func check(_ connection: SQLiteConnection) throws(SQLiteFailure) {
+        // Read first: another process commits its tables together with the numbers.
+        let tables = try connection.integer("SELECT count(*) FROM sqlite_schema")
         let id = try connection.integer("PRAGMA application_id")
         let found = try connection.integer("PRAGMA user_version")
         if id == applicationID {
@@ -89,9 +91,7 @@ package final class DownloadQueueDatabase: Sendable {
             connection.keepLogAtClose()
             throw .newerSchema(found, upTo: version)
         }
-        guard id == 0, found == 0,
-            try connection.integer("SELECT count(*) FROM sqlite_schema") == 0
-        else {
+        guard id == 0, found == 0, tables == 0 else {
             connection.keepLogAtClose()
             throw .foreign("download queue")
         }

@@ -17,12 +17,10 @@ final class SQLiteConnection {
     ///     connection holds the lock. Then it fails, and callers that can suspend try again.
     ///   - vfs: The name of the SQLite file system layer; `nil` for the default one.
     init(path: String, busyMilliseconds: Int32, vfs: String? = nil) throws(SQLiteFailure) {
-        do throws(FileAccess.Refusal) {
-            try FileAccess.checkUnopened(path)
-        } catch {
-            throw SQLiteFailure(
-                code: SQLITE_CANTOPEN, message: "\(path) cannot be used: \(error.reason)",
-                hint: error.advice)
+        // A log or journal beside the database is applied when it is opened.
+        let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+        for file in [path, target + "-wal", target + "-journal", target + "-shm"] {
+            try Self.check(file)
         }
         var handle: OpaquePointer?
         // SQLite's own mutex is not needed: the store's lock serialises all calls.
@@ -33,11 +31,28 @@ final class SQLiteConnection {
             sqlite3_close_v2(handle)
             throw failure
         }
+        do throws(SQLiteFailure) {
+            // It exists now: another user may have created it since the first check.
+            try Self.check(path)
+        } catch {
+            sqlite3_close_v2(handle)
+            throw error
+        }
         self.handle = handle
         frames = .allocate(capacity: 1)
         frames.initialize(to: 0)
         sqlite3_extended_result_codes(handle, 1)
         sqlite3_busy_timeout(handle, busyMilliseconds)
+    }
+
+    private static func check(_ file: String) throws(SQLiteFailure) {
+        do throws(FileAccess.Refusal) {
+            try FileAccess.checkUnopened(file)
+        } catch {
+            throw SQLiteFailure(
+                code: SQLITE_CANTOPEN, message: "\(file) cannot be used: \(error.reason)",
+                hint: error.advice)
+        }
     }
 
     deinit {

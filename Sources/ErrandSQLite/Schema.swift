@@ -23,6 +23,8 @@ enum Schema {
     /// A file is recognized by its `application_id` and the table `entries`. A download queue has the same
     /// `application_id` and no such table.
     static func check(_ connection: SQLiteConnection) throws(SQLiteFailure) {
+        // Read first: another process commits its tables together with the numbers.
+        let tables = try connection.integer("SELECT count(*) FROM sqlite_schema")
         let id = try connection.integer("PRAGMA application_id")
         let found = try connection.integer("PRAGMA user_version")
         if id == applicationID, found > version {
@@ -30,7 +32,6 @@ enum Schema {
             connection.keepLogAtClose()
             throw .newerSchema(found)
         }
-        let tables = try connection.integer("SELECT count(*) FROM sqlite_schema")
         let entries = try connection.integer(
             "SELECT count(*) FROM sqlite_schema WHERE name = 'entries'")
         let isOwn =

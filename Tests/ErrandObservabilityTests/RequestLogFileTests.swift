@@ -120,6 +120,21 @@ import Testing
         #expect(text == String(repeating: "é", count: 1000) + "…")
     }
 
+    @Test func clockThatGoesBackDelaysNothing() throws {
+        defer { remove() }
+        var files = try RotatingFiles(folder: folder, maximumFiles: 10, maximumBytes: 1)
+        for (number, time) in [2_000_000_000.0, 0, 1_000_000_000, -5, 2_000_000_000].enumerated() {
+            files.append(
+                Data("\(number)\n".utf8), header: Data(), Date(timeIntervalSince1970: time))
+        }
+        let texts = try files.list().map { try String(contentsOf: $0, encoding: .utf8) }
+        #expect(texts == ["0\n", "1\n", "2\n", "3\n", "4\n"])
+        // A second name makes the log no longer the only owner of the file.
+        let first = try #require(try files.list().first)
+        try FileManager.default.linkItem(at: first, to: folder.appendingPathComponent("other"))
+        #expect(try files.list().count == 4)
+    }
+
     @Test func otherFilesOfTheFolderStay() async throws {
         defer { remove() }
         let log = try log { $0.maximumFiles = 1 }

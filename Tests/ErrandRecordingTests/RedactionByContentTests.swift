@@ -52,6 +52,25 @@ import Testing
         #expect(Self.rules.header(name, value) == value)
     }
 
+    /// The attempts to read JSON within a value must not multiply over the levels of texts in texts.
+    @Test func nestedBeginningsOfJSONAreBounded() {
+        let text = String(repeating: "a=[", count: 20_000)
+        #expect(Self.rules.header("X-A", text) == text)
+        #expect(body(text, "application/x-www-form-urlencoded") == text)
+    }
+
+    @Test func wordsInMixedCaseAreNamesOfSecrets() {
+        for name in ["X-ClientKey", "UserPin", "X-AppSid"] {
+            #expect(Self.rules.header(name, "hush") == "REDACTED")
+        }
+    }
+
+    @Test func eventWithAnEmptyFirstLineStaysAnEvent() {
+        #expect(
+            body("data\ndata:{\"token\":\"x\"}\n\n", "text/event-stream")?.contains("data{")
+                == false)
+    }
+
     @Test func partsOfURLsAreRedacted() {
         #expect(
             Self.rules.url("https://a.example/cb?x=1#access_token=a&state=1")

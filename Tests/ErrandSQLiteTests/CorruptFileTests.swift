@@ -83,6 +83,26 @@ struct CorruptFileTests {
         #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o640)
     }
 
+    /// SQLite applies a log or a journal beside a database without a check of its owner.
+    @Test(arguments: ["-wal", "-journal", "-shm"])
+    func fileBesideADatabaseThatOthersMayWriteIsRefused(suffix: String) throws {
+        do {
+            try SQLiteConnection(path: path, busyMilliseconds: 0)
+                .execute("CREATE TABLE users (id INTEGER)")
+        }
+        let link = path + "-link"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+        try Data("planted".utf8).write(to: URL(fileURLWithPath: path + suffix))
+        chmod(path + suffix, 0o666)
+        for name in [path, link] {
+            let error = #expect(throws: SQLiteFailure.self) {
+                try SQLiteConnection(path: name, busyMilliseconds: 0)
+            }
+            #expect(error?.message.contains(suffix) == true)
+        }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path + suffix)) == Data("planted".utf8))
+    }
+
     @Test func foreignDatabaseIsNotChangedByOtherStores() async throws {
         do {
             try SQLiteConnection(path: path, busyMilliseconds: 0)

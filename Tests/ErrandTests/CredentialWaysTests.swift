@@ -19,9 +19,12 @@ import Testing
 
         static let all =
             [
-                "Basic", "Bearer", "Token", "ApiKey", "token", "X-Own", "",
+                "Basic", "Bearer", "OAuth", "Token", "ApiKey", "token", "X-Own", "",
             ].map { Kind(name: "Authorization", prefix: $0.isEmpty ? "" : $0 + " ") }
-            + ["DPoP ", "Signature ", "AWS4-HMAC-SHA256 ", "OAuth ", "Negotiate ", "NTLM "].map {
+            + [
+                "DPoP ", "Signature ", "AWS4-HMAC-SHA256 ", "OAuth oauth_signature=", "Negotiate ",
+                "NTLM ",
+            ].map {
                 Kind(name: "Authorization", prefix: $0, isProof: true)
             }
             + [

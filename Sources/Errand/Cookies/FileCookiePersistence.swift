@@ -50,8 +50,12 @@ nonisolated public struct FileCookiePersistence: CookiePersistence {
 
     /// Replaces the file.
     ///
-    /// - Throws: `CocoaError` or ``RequestError`` if it cannot be written; the old file is kept.
+    /// - Throws: `CocoaError` or ``RequestError`` if it cannot be written, or if ``load()`` refuses the present one; the
+    ///   old file is kept.
     public func save(_ cookies: [Cookie]) throws {
+        do throws(FileAccess.Refusal) {
+            try FileAccess.checkOwn(file.path)
+        } catch { throw error.error(file.path) }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
         var bytes = Data()

@@ -176,7 +176,7 @@ struct CoalescingKey: Hashable, Sendable {
         var hash = SHA256()
         func add(_ text: String) { hash.update(Data((text + "\n").utf8)) }
         for field in pipelineRequest.request.headers {
-            add(field.name.canonicalName + ":" + field.value)
+            add(field.name.canonicalName + ":" + field.receivedText)
         }
         if let plan = pipelineRequest.description.download { add(plan.sharingKey) }
         // A redirect target inherits the fragment (RFC 9110 §10.2.2).

@@ -60,7 +60,13 @@ package final class ProcessStep: Step {
             context.emit(.retrying(after: pause, failure))
             context.enter(.waiting)
             try await pipelineRequest.sleep(for: pause)
-            response = try await next(pipelineRequest)
+            do {
+                response = try await next(pipelineRequest)
+            } catch {
+                var error = error
+                error.attempts += attempts
+                throw error
+            }
         }
     }
 

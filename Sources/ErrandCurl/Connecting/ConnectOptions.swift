@@ -63,7 +63,7 @@ package enum AddressOverride {
     /// The bypass list for a port in libcurl's form: hosts in canonical form, no ports, no asterisk
     /// before a domain, and no brackets around IPv6 addresses.
     package static func bypass(_ entries: [String], port: Int) -> String {
-        entries.compactMap { written in
+        let names: [String] = entries.compactMap { written in
             guard let (entry, ownPort) = RouteName.bypassParts(written),
                 ownPort == nil || ownPort == port
             else { return nil }
@@ -76,7 +76,9 @@ package enum AddressOverride {
             let host = HostName.named(bare.map { String($0) } ?? name) ?? name
             let address = host.dropping(prefix: "[")?.dropping(suffix: "]")
             return address.map { String($0) } ?? (bare == nil ? host : "." + host)
-        }.joined(separator: ",")
+        }
+        // text of the application: entries; libcurl knows the asterisk only as the whole list.
+        return names.contains("*") ? "*" : names.joined(separator: ",")
     }
 }
 

@@ -21,7 +21,9 @@
             }
             if text.contains(bytes: "PEM client certificate") { return .noCertificate }
             guard text.contains(bytes: "private key") else { return nil }
-            return policies.lazy.compactMap(of).first
+            // A readable key is the cause only if no other key is.
+            let faults = policies.compactMap(of)
+            return faults.first { $0 != .otherKey } ?? faults.first
         }
 
         /// Examines the private key of a policy; `nil` if it has none, or if it can be read.

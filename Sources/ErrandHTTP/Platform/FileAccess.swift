@@ -113,6 +113,8 @@ package enum FileAccess {
                 throw .failed(ELOOP)
             }
             guard stat(path, &status) == 0 else { return }
+            // The attributes are those of the target, whose file system may have no permissions.
+            return try check(status, URL(fileURLWithPath: path).resolvingSymlinksInPath().path)
         }
         try check(status, path)
     }

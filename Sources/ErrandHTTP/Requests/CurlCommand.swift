@@ -48,7 +48,7 @@ extension TransportRequest {
     private func headerWords(redactsSecrets: Bool, isForm: Bool) -> [String] {
         // The transports ignore these fields and write their own.
         let ignored: Set = ["host", "content-length", "transfer-encoding"]
-        var fields = headers.filter { !ignored.contains($0.name.canonicalName) }
+        var fields = headers.filter { !ignored.contains($0.name.rawName) }
         if let type = body?.contentType, !headers.contains(.contentType) {
             fields.append(HTTPField(name: .contentType, value: type))
         }
@@ -56,7 +56,7 @@ extension TransportRequest {
         if isForm { fields.removeAll { $0.name == .contentType } }
         var lines = fields.map { field in
             let isSecret =
-                redactsSecrets && options.secretNames.isSecret(header: field.name.canonicalName)
+                redactsSecrets && options.secretNames.isSecret(header: field.name.rawName)
             let value = isSecret ? Self.placeholder : field.value
             // A header with an empty value ends with a semicolon; otherwise curl removes the header.
             return value.isEmpty ? "\(field.name.rawName);" : "\(field.name.rawName): \(value)"
@@ -80,16 +80,20 @@ extension TransportRequest {
     }
 
     private var urlWithoutSecrets: String {
-        guard let query = url.query else { return url.string }
-        let redacted = query.pieces(at: "&", keepingEmpty: true)
+        let redacted = url.query?.pieces(at: "&", keepingEmpty: true)
             .map { pair in
                 guard let equals = pair.firstIndex(ofByte: "="),
-                    options.secretNames.isSecret(argument: String(pair[..<equals]))
+                    options.secretNames.isSecret(
+                        argument: String(
+                            decoding: PercentEncoding.decode(Array(pair[..<equals].utf8)),
+                            as: UTF8.self))
                 else { return String(pair) }
                 return pair[..<equals] + "=" + Self.placeholder
             }
             .joined(separator: "&")
-        return url.text(userInfo: url.userInfo, query: redacted, fragment: url.fragment)
+        return url.text(
+            userInfo: url.userInfo == nil ? nil : Self.placeholder, query: redacted,
+            fragment: url.fragment)
     }
 
     private static let placeholder = "<redacted>"

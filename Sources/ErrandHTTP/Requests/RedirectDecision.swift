@@ -41,7 +41,7 @@ package enum RedirectDecision: Sendable {
         if target.origin != request.url.origin {
             let names = request.options.secretNames
             next.headers = HTTPFields(
-                next.headers.filter { !names.isSecret(header: $0.name.canonicalName) })
+                next.headers.filter { !names.isSecret(header: $0.name.rawName) })
             next.body?.withholdSecretTrailers(
                 of: request.body, request.options.secretNames)
         }
@@ -96,7 +96,7 @@ package enum RedirectDecision: Sendable {
         return HTTPFields(
             request.headers.filter { field in
                 let isBound =
-                    names.isSecret(header: field.name.canonicalName)
+                    names.isSecret(header: field.name.rawName)
                     || bound.contains(field.name)
                 return !isBound
                     || !(original.headers[values: field.name].contains(field.value)

@@ -87,11 +87,14 @@ package enum SecretName {
     /// Whether a header's value differs for each request, because it proves that the sender has a key: signatures,
     /// and the proofs of DPoP (RFC 9449).
     ///
-    /// - Parameter scheme: The word before the first space of the value.
-    package static func isProof(header name: String, scheme: String) -> Bool {
+    /// `Accept-Signature` asks for a signature (RFC 9421 §5.1). `OAuth` is a proof with the parameters of OAuth 1 only.
+    package static func isProof(header name: String, value: String) -> Bool {
+        if name.hasSameBytes(ignoringCase: "accept-signature") { return false }
+        let scheme = value.prefix(upToByte: " ").lowercasedASCII()
+        if scheme == "oauth", !value.contains(bytes: "oauth_signature") { return false }
         var name = name
         return name.withUTF8 { bytes in
-            if isCredential(bytes) { return proofSchemes.contains(scheme.lowercased()) }
+            if isCredential(bytes) { return proofSchemes.contains(scheme) }
             return [true, false].contains { splitsCase in
                 words(of: bytes, splitsCase).contains { proofWords.contains(lowercase(bytes[$0])) }
             }
@@ -100,7 +103,7 @@ package enum SecretName {
 
     /// Whether an argument of a query or form differs for each request, as signatures do.
     package static func isProof(argument name: String) -> Bool {
-        isProof(header: name, scheme: "")
+        isProof(header: name, value: "")
     }
 
     /// Whether a name in lower case is that of a field for credentials or cookies.
@@ -268,7 +271,9 @@ package enum SecretName {
     /// Words before `key` that make it a name of data: a server or database finds something by it, or it is public.
     private static let harmlessKeys = Set(
         list([
-            "cache", "idempotency", "websocket", "socket", "public", "surrogate", "partition",
+            "cache", "idempotency", "idempotence", "idempotent", "dedup", "deduplication",
+            "content", "object", "message", "ordering", "row", "websocket", "socket", "public",
+            "surrogate", "partition",
             "primary",
             "foreign", "sort", "routing", "kms",
         ]))

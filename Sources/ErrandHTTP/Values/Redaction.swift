@@ -19,7 +19,7 @@ extension HTTPField {
     /// The value without secrets.
     fileprivate func redactedValue(_ names: SecretNames) -> String {
         let name = name.canonicalName
-        if names.isSecret(header: name) { return URLRedaction.placeholder }
+        if names.isSecret(header: self.name.rawName) { return URLRedaction.placeholder }
         switch name {
         case "location", "content-location", "referer": return URLRedaction.reference(value)
         case "link": return URLRedaction.links(value)

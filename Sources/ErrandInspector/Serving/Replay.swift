@@ -145,7 +145,7 @@ struct Replay: Sendable, Decodable {
         {
             return original.body
         }
-        guard !text.contains(bytes: "\"\(RedactionRules.placeholder)\"") else {
+        guard !text.contains(bytes: RedactionRules.placeholder) else {
             throw RequestError(
                 .invalidBody, stage: .build,
                 "The changed body contains \(RedactionRules.placeholder). Enter the values, because a changed body "

@@ -9,7 +9,8 @@ import Testing
         // Headers of gateways, and of standards.
         "Authorization", "proxy-authorization", "Cookie", "set-cookie", "www-authenticate",
         "Authentication-Info", "x-api-key", "Api-Token", "Ocp-Apim-Subscription-Key",
-        "X-Functions-Key", "X-Master-Key", "DPoP", "X-Jwt-Assertion", "X-Goog-Iap-Jwt-Assertion",
+        "X-Functions-Key", "X-ClientKey", "UserPin", "X-Master-Key", "DPoP", "X-Jwt-Assertion",
+        "X-Goog-Iap-Jwt-Assertion",
         "X-Amzn-Oidc-Data", "X-Otp", "X-Pin", "X-Amz-Security-Token", "Signature",
         "Signature-Input", "X-Hub-Signature-256", "X-CSRF-Token", "X-XSRF-TOKEN", "X-Auth",
         "X-Session-Id", "X-Ticket", "X-Pass", "X-Pwd", "X-Hmac", "X-Sid", "apikey", "X-Sig",
@@ -29,7 +30,8 @@ import Testing
         "sidebar", "design", "signal", "assigned", "signed", "sign_in_count", "signUp",
         "status_code", "countryCode", "zip-code", "encode", "tickets", "assertions", "Author",
         "authors", "authority", "X-Author", ":authority", "secretary", "Cache-Key",
-        "X-Cache-Key", "Idempotency-Key", "X-Idempotency-Key", "Sec-WebSocket-Key",
+        "X-Cache-Key", "Idempotence-Key", "Object-Key", "Idempotency-Key", "X-Idempotency-Key",
+        "Sec-WebSocket-Key",
         "Sec-WebSocket-Accept", "Surrogate-Key", "Public-Key-Pins", "primary_key", "partitionKey",
         "x-amz-server-side-encryption-aws-kms-key-id", "Content-Type", "ETag", "X-Request-Id",
         "Range", "Last-Modified", "Host", "User-Agent", "Digest", "Content-Digest", "æøå",
@@ -90,12 +92,14 @@ import Testing
 
     @Test(arguments: [
         ("dpop", "", true), ("signature", "sig1=:", true), ("x-hub-signature-256", "", true),
-        ("authorization", "AWS4-HMAC-SHA256", true), ("authorization", "OAuth", true),
+        ("authorization", "AWS4-HMAC-SHA256", true), ("authorization", "OAuth ya29", false),
+        ("authorization", "OAuth realm=\"a\", oauth_signature=\"b\"", true),
+        ("accept-signature", "sig1=(\"@status\")", false),
         ("authorization", "DPoP", true), ("authorization", "Bearer", false),
         ("authorization", "Negotiate", true), ("authorization", "Basic", false),
         ("authorization", "Token", false), ("x-api-key", "", false), ("cookie", "", false),
     ])
-    func proofs(name: String, scheme: String, isProof: Bool) {
-        #expect(SecretName.isProof(header: name, scheme: scheme) == isProof)
+    func proofs(name: String, value: String, isProof: Bool) {
+        #expect(SecretName.isProof(header: name, value: value) == isProof)
     }
 }
