@@ -77,7 +77,7 @@ let package = Package(
             description: "Builds MetricsListener. Only then is swift-metrics resolved."),
         .trait(
             name: "Tracing",
-            description: "Builds RequestTracing. Only then is swift-distributed-tracing resolved."),
+            description: "Builds TracingListener. Only then is swift-distributed-tracing resolved."),
         .trait(
             name: "Observability", description: "Enables Logging, Metrics and Tracing.",
             enabledTraits: ["Logging", "Metrics", "Tracing"]),
