@@ -2,14 +2,6 @@ import ErrandCore
 import ErrandHTTP
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// Appends lines to a file, and begins a new file when it is full.
 struct RotatingFiles: Sendable {
     private static let prefix = "requests-"
@@ -68,7 +60,7 @@ struct RotatingFiles: Sendable {
 
     /// Closes the current file.
     mutating func close() {
-        if descriptor >= 0 { Self.close(descriptor) }
+        if descriptor >= 0 { Foundation.close(descriptor) }
         descriptor = -1
         size = 0
         isTorn = false
@@ -104,7 +96,7 @@ struct RotatingFiles: Sendable {
         var rest = isTorn ? Data("\n".utf8) + line : line
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { bytes in
-                Self.write(descriptor, bytes.baseAddress, bytes.count)
+                Foundation.write(descriptor, bytes.baseAddress, bytes.count)
             }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { throw Self.failure() }
@@ -116,28 +108,6 @@ struct RotatingFiles: Sendable {
 
     private static func failure() -> POSIXError {
         POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
-    }
-
-    private static func write(
-        _ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int
-    ) -> Int {
-        #if canImport(Glibc)
-            Glibc.write(descriptor, bytes, count)
-        #elseif canImport(Musl)
-            Musl.write(descriptor, bytes, count)
-        #else
-            Darwin.write(descriptor, bytes, count)
-        #endif
-    }
-
-    private static func close(_ descriptor: Int32) {
-        #if canImport(Glibc)
-            _ = Glibc.close(descriptor)
-        #elseif canImport(Musl)
-            _ = Musl.close(descriptor)
-        #else
-            _ = Darwin.close(descriptor)
-        #endif
     }
 
     // MARK: - Files
