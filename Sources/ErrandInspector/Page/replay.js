@@ -45,7 +45,8 @@ function openReplay(data) {
   } },
   h('div', { class: 'line' }, h('label', { class: 'narrow' }, 'Method', method), h('label', {}, 'URL', url)),
   h('label', {}, 'Headers', headers), h('label', {}, 'Body', body),
-  h('p', { class: 'hint' }, 'REDACTED stands for a secret: where it is unchanged, the original value is sent. ',
+  h('p', { class: 'hint' }, 'REDACTED stands for a secret: where it is unchanged, the original value is sent, ',
+    'but only to the recorded scheme, host and port. ',
     'The request is sent as it is, without cache, cookies, authenticators and retries.'), problem);
   send.setAttribute('form', 'replay-form');
   const dialog = openDialog(`Send request #${data.row.id} again`, [form],
