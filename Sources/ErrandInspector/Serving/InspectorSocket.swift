@@ -186,18 +186,8 @@
             isOpen.withLock { isOpen in
                 guard isOpen else { return }
                 isOpen = false
-                Self.closeDescriptor(descriptor)
+                Foundation.close(descriptor)
             }
-        }
-
-        private static func closeDescriptor(_ descriptor: Int32) {
-            #if canImport(Darwin)
-                _ = Darwin.close(descriptor)
-            #elseif canImport(Glibc)
-                _ = Glibc.close(descriptor)
-            #else
-                _ = Musl.close(descriptor)
-            #endif
         }
     }
 #endif

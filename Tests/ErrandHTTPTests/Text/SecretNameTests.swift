@@ -47,7 +47,7 @@ import Testing
         #expect(!SecretName.isSecret(header: name))
     }
 
-    /// Words within a name end where the letter case changes, as it was written.
+    /// A capital letter begins a word: `ClientKey` contains `Key`.
     @Test func wordsEndWhereTheCaseChanges() {
         for name in ["X-ClientKey", "X-AppSid", "AccountKey"] {
             #expect(SecretName.isSecret(header: name))
