@@ -48,9 +48,9 @@ package struct PartialContent: Sendable, Hashable {
     package var isComplete: Bool { range == 0..<total }
 
     /// The strong entity tag; `nil` without one.
-    private static func validator(_ headers: HTTPFields) -> String? {
-        let tags = headers[values: .eTag]
-        guard tags.count == 1, let tag = tags.first, tag.starts(withBytes: "\""), tag.utf8.count > 2
+    private static func validator(_ headers: HTTPFields) -> [UInt8]? {
+        let tags = headers[fields: .eTag].map(\.bytes)
+        guard tags.count == 1, let tag = tags.first, tag.first == UInt8(ascii: "\""), tag.count > 2
         else {
             return nil
         }
@@ -60,7 +60,7 @@ package struct PartialContent: Sendable, Hashable {
     /// Both parts as one, with the headers of the newer one; `nil` if they have different
     /// validators or sizes, or a gap between them (§3.4).
     package func combined(with newer: PartialContent) -> PartialContent? {
-        let validators = [headers, newer.headers].map { Self.validator($0).map { Array($0.utf8) } }
+        let validators = [headers, newer.headers].map(Self.validator)
         guard validators[0] == validators[1], total == newer.total,
             range.lowerBound <= newer.range.upperBound, newer.range.lowerBound <= range.upperBound
         else { return nil }

@@ -6,8 +6,9 @@ package enum Revalidation {
     /// The headers of a conditional request; empty if the stored response has no validator.
     package static func conditions(for entry: StoredResponse) -> HTTPFields {
         var conditions = HTTPFields()
-        if let tag = entry.headers[values: .eTag].first, !tag.isEmpty {
-            conditions[.ifNoneMatch] = tag
+        if let tag = entry.headers[fields: .eTag].first, !tag.value.isEmpty {
+            // The bytes, which are not always text.
+            conditions.append(HTTPField(name: .ifNoneMatch, value: tag.bytes))
         }
         if let modified = entry.headers[values: .lastModified].first,
             HTTPDate.parse(modified, now: entry.storedAt) != nil
@@ -22,9 +23,9 @@ package enum Revalidation {
         _ entry: StoredResponse, by headers: HTTPFields, requestedAt: Date, receivedAt: Date,
         keepsCookies: Bool = false
     ) -> StoredResponse? {
-        if let received = headers[values: .eTag].first,
-            let stored = entry.headers[values: .eTag].first,
-            !opaque(received).hasSameBytes(as: opaque(stored))
+        if let received = headers[fields: .eTag].first,
+            let stored = entry.headers[fields: .eTag].first,
+            received.opaqueTag != stored.opaqueTag
         {
             return nil
         }
@@ -50,15 +51,16 @@ package enum Revalidation {
     ///
     /// Stricter than §4.3.5 in one point: without a validator, a stale response stays stale.
     package static func freshened(
-        _ entry: StoredResponse, byHead headers: HTTPFields, requestedAt: Date, receivedAt: Date
+        _ entry: StoredResponse, byHead headers: HTTPFields, requestedAt: Date, receivedAt: Date,
+        keepsCookies: Bool = false
     ) -> StoredResponseUpdate {
         var isKnown = false
         for name: HTTPField.Name in [.eTag, .lastModified, .contentLength] {
-            guard let received = headers[values: name].first else { continue }
-            let stored = entry.headers[values: name].first
+            guard let received = headers[fields: name].first else { continue }
+            let stored = entry.headers[fields: name].first
             // A decoded body is stored without its `Content-Length`: there is nothing to compare.
             if name == .contentLength, stored == nil { continue }
-            guard let stored, opaque(received).hasSameBytes(as: opaque(stored)) else {
+            guard let stored, received.opaqueTag == stored.opaqueTag else {
                 return .outdated
             }
             isKnown = isKnown || name != .contentLength
@@ -67,13 +69,9 @@ package enum Revalidation {
         guard isKnown else { return .unknown }
         var updated = entry
         updated.headers = HTTPCacheStorage.updated(
-            entry.headers, by: headers, requestedAt: requestedAt, receivedAt: receivedAt)
+            entry.headers, by: headers, requestedAt: requestedAt, receivedAt: receivedAt,
+            keepsCookies: keepsCookies)
         updated.storedAt = receivedAt
         return .updated(updated)
-    }
-
-    /// The part of an entity tag that weak comparison compares (RFC 9110 §8.8.3.2).
-    private static func opaque(_ tag: String) -> Substring {
-        tag.dropping(prefix: "W/") ?? tag[...]
     }
 }

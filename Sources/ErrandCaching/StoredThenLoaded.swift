@@ -95,14 +95,10 @@ package struct StoredThenLoaded: Sendable, Hashable {
     package static func isChanged(_ loaded: Response, from stored: Response) -> Bool {
         if loaded.source == .revalidated { return false }
         guard loaded.status == stored.status else { return true }
-        let tags = [loaded, stored].map { $0.headers[values: .eTag].first.map(opaque) }
-        if let tag = tags[0], tags[1]?.hasSameBytes(as: tag) == true { return false }
+        let tags = [loaded, stored].map { $0.headers[fields: .eTag].first?.opaqueTag }
+        if tags[0] != nil, tags[0] == tags[1] { return false }
         if tags[0] == nil, tags[1] == nil, hasSameStrongDate(loaded, stored) { return false }
         return loaded.data != stored.data
-    }
-
-    private static func opaque(_ tag: String) -> Substring {
-        tag.dropping(prefix: "W/") ?? tag[...]
     }
 
     private static func hasSameStrongDate(_ loaded: Response, _ stored: Response) -> Bool {

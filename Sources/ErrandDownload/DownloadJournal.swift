@@ -154,7 +154,7 @@ package enum ResumeValidator {
     /// The strong validator of a response; `nil` if it has none.
     package static func strong(in headers: HTTPFields) -> String? {
         // Ranges of an encoded body count encoded bytes, not those of the file.
-        guard !isEncoded(headers) else { return nil }
+        guard !isEncoded(headers), !hasTagOfBytes(headers) else { return nil }
         if let tag = headers[.eTag] { return isStrong(tag) ? tag : nil }
         guard let modified = headers[.lastModified], let date = headers[.date],
             let changed = HTTPDate.parse(modified), let sent = HTTPDate.parse(date)
@@ -166,7 +166,8 @@ package enum ResumeValidator {
 
     /// The weak validator of a response without a strong one; `nil` if it has none.
     package static func weak(in headers: HTTPFields) -> String? {
-        guard !isEncoded(headers), let validator = headers[.eTag] ?? headers[.lastModified],
+        guard !isEncoded(headers), !hasTagOfBytes(headers),
+            let validator = headers[.eTag] ?? headers[.lastModified],
             !validator.isEmpty
         else { return nil }
         return validator
@@ -180,14 +181,21 @@ package enum ResumeValidator {
     /// Whether a response has this validator; none if it is empty.
     package static func confirms(_ headers: HTTPFields, validator: String) -> Bool {
         guard !validator.isEmpty else { return isMissing(in: headers) }
+        guard !hasTagOfBytes(headers) else { return false }
         let received = isTag(validator) ? headers[.eTag] : headers[.lastModified]
         return received?.hasSameBytes(as: validator) == true
     }
 
     /// Whether a response contradicts the sent validator; a missing validator does not.
     package static func contradicts(_ headers: HTTPFields, validator: String) -> Bool {
+        if isStrong(validator), hasTagOfBytes(headers) { return true }
         let received = isStrong(validator) ? headers[.eTag] : headers[.lastModified]
         return received.map { !$0.hasSameBytes(as: validator) } ?? false
+    }
+
+    /// Whether the entity tag is not UTF-8: its text, as a journal stores it, would be equal for different bytes.
+    private static func hasTagOfBytes(_ headers: HTTPFields) -> Bool {
+        headers[fields: .eTag].contains { $0.isLatin1 }
     }
 
     package static func isEncoded(_ headers: HTTPFields) -> Bool {

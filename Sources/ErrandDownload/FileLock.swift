@@ -4,8 +4,8 @@ import Synchronization
 
 /// Locks a part file for one download: within this process by path, among processes by `flock`.
 package enum FileLock {
-    /// The permissions of part and lock files: no other user may write them.
-    static let mode: mode_t = 0o644
+    /// The permissions of part and lock files: another user who can open a file can also lock it.
+    static let mode: mode_t = 0o600
     private static let lockedPaths = Mutex<Set<String>>([])
 
     /// Opens and locks a file, and creates it if necessary.
@@ -58,7 +58,10 @@ package enum FileLock {
                 throw busy(url)
             }
             switch identity(descriptor, url.path) {
-            case .current: return descriptor
+            case .current:
+                // Others could read the files of earlier versions. A file system without permissions refuses this.
+                fchmod(descriptor, mode)
+                return descriptor
             case .sharedWithAnotherName:
                 // The process ended after it linked the finished file and before it removed this
                 // name.

@@ -102,11 +102,11 @@ struct ByteSink {
     /// Removes all bytes from `position` on.
     func truncate(to position: Int) { count = min(count, max(position, 0)) }
 
-    /// Removes the bytes in `range` and moves the following bytes forward.
-    func remove(_ range: Range<Int>) {
-        (base + range.lowerBound).update(
-            from: base + range.upperBound, count: count - range.upperBound)
-        count -= range.count
+    /// Moves bytes to lower offsets.
+    func move(_ range: Range<Int>, by distance: Int) {
+        guard distance > 0 else { return }
+        let start = base + range.lowerBound
+        (start - distance).update(from: start, count: range.count)
     }
 
     /// Replaces all bytes from `position` on.

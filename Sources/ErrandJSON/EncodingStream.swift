@@ -7,6 +7,8 @@ final class EncodingStream {
     let sink: ByteSink
     /// The number of open values in this stream; only the innermost may write.
     var depth = 0
+    /// The number of members that were indexed or moved because of repeated keys, for tests.
+    private(set) var steps = 0
     /// The members of all open objects, outermost first.
     private let members: MemberLog
 
@@ -42,22 +44,36 @@ final class EncodingStream {
 
     /// Records the member whose key has just been written at `start`.
     ///
-    /// An earlier member with the same key is removed: the later value wins, as in a dictionary.
+    /// An earlier member with the same key is replaced: the later value wins, as in a dictionary. Its text remains
+    /// until ``compact(since:_:)``, so that many repeated keys do not move the text after them each time.
     ///
-    /// - Returns: The range of bytes that was removed; nil if there was no such member.
+    /// - Returns: The position of the replaced member; nil if there was no such member.
     func note(
         _ fingerprint: UInt64, start: Int, since first: Int, index: inout [UInt64: Int]?
-    ) -> Range<Int>? {
+    ) -> Int? {
+        let place = members.count
         let earlier =
-            members.count &- first > 32
+            place &- first > 32
             ? indexed(fingerprint, since: first, &index)
             : members.position(of: fingerprint, since: first)
         members.append(.init(fingerprint: fingerprint, start: start))
         guard let earlier, sink.isSameText(members[earlier].start, start) else { return nil }
-        let range = remove(earlier)
-        if index != nil { index = positions(since: first) }
-        return range
+        members.setReplaced(earlier, true)
+        if index != nil { index?[fingerprint] = place }
+        return earlier
     }
+
+    /// Makes a replaced member the value of its key again, because the later one could not be encoded.
+    func restore(_ place: Int, index: inout [UInt64: Int]?) {
+        members.setReplaced(place, false)
+        if index != nil { index?[members[place].fingerprint] = place }
+    }
+
+    /// The number of bytes of a member that a later one follows, with the comma between them.
+    func length(of place: Int) -> Int { members[place + 1].start - members[place].start }
+
+    /// The offset of the first member.
+    func start(of first: Int) -> Int { members[first].start }
 
     /// Finds the key in an object with many members, with a table of the first position of each fingerprint.
     ///
@@ -68,7 +84,7 @@ final class EncodingStream {
         if index == nil { index = positions(since: first) }
         // A member whose encoding failed was dropped, and its position may have another one.
         if let place = index?[fingerprint], place < members.count,
-            members[place].fingerprint == fingerprint
+            members[place].fingerprint == fingerprint, !members[place].isReplaced
         {
             return place
         }
@@ -77,15 +93,48 @@ final class EncodingStream {
     }
 
     private func positions(since first: Int) -> [UInt64: Int] {
-        Dictionary((first..<members.count).map { (members[$0].fingerprint, $0) }) { one, _ in one }
+        steps += members.count - first
+        var positions: [UInt64: Int] = [:]
+        for place in first..<members.count where !members[place].isReplaced {
+            let fingerprint = members[place].fingerprint
+            if positions[fingerprint] == nil { positions[fingerprint] = place }
+        }
+        return positions
     }
 
-    private func remove(_ earlier: Int) -> Range<Int>? {
-        // The range includes the comma after the member.
-        let range = members[earlier].start..<members[earlier + 1].start
-        sink.remove(range)
-        members.remove(at: earlier, moving: range.count)
-        return range
+    /// Removes the text of replaced members from the innermost object, with the comma after each.
+    ///
+    /// - Parameter pending: Values with their offsets, in ascending order; those of replaced members are removed.
+    /// - Returns: The number of removed bytes.
+    func compact(
+        since first: Int, _ pending: inout [(offset: Int, encoder: StreamEncoder)]
+    ) -> Int {
+        steps += members.count - first
+        var (removed, kept, next) = (0, first, 0)
+        var keptPending: [(offset: Int, encoder: StreamEncoder)] = []
+        for place in first..<members.count {
+            let member = members[place]
+            let isLast = place + 1 == members.count
+            let end = isLast ? sink.count : members[place + 1].start
+            while next < pending.count, pending[next].offset < end || isLast {
+                if !member.isReplaced {
+                    keptPending.append((pending[next].offset - removed, pending[next].encoder))
+                }
+                next += 1
+            }
+            if member.isReplaced {
+                removed += end - member.start
+                continue
+            }
+            sink.move(member.start..<end, by: removed)
+            members.replace(
+                kept, .init(fingerprint: member.fingerprint, start: member.start - removed))
+            kept += 1
+        }
+        members.count = kept
+        pending = keptPending
+        sink.truncate(to: sink.count - removed)
+        return removed
     }
 }
 
@@ -96,6 +145,8 @@ struct MemberLog {
         var fingerprint: UInt64
         /// The offset of the key; the comma before it is not included.
         var start: Int
+        /// Whether a later member has the same key.
+        var isReplaced = false
     }
 
     private let state: UnsafeMutablePointer<State>
@@ -144,21 +195,19 @@ struct MemberLog {
         let count = count
         var position = first
         while position < count {
-            if base[position].fingerprint == fingerprint { return position }
+            if base[position].fingerprint == fingerprint, !base[position].isReplaced {
+                return position
+            }
             position &+= 1
         }
         return nil
     }
 
-    /// Removes a member and moves the offsets of later members by its `length` bytes.
-    func remove(at position: Int, moving length: Int) {
-        for later in position + 1..<count {
-            var member = self[later]
-            member.start -= length
-            state.pointee.base[later - 1] = member
-        }
-        count -= 1
+    func setReplaced(_ position: Int, _ isReplaced: Bool) {
+        state.pointee.base[position].isReplaced = isReplaced
     }
+
+    func replace(_ position: Int, _ member: Member) { state.pointee.base[position] = member }
 }
 
 extension ByteSink {

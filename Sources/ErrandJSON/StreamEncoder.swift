@@ -26,6 +26,10 @@ final class StreamEncoder: Encoder {
     @exclusivity(unchecked) private var keyIndex: [UInt64: Int]?
     /// A Bloom filter of the keys written, one bit for each fingerprint.
     private var keyBits: UInt64 = 0
+    /// The number of bytes of replaced members in the stream.
+    private var replacedBytes = 0
+    /// The last replaced member, the member that has replaced it, and the number of its bytes.
+    @exclusivity(unchecked) private var lastReplaced: (member: Int, by: Int, bytes: Int)?
     /// Values with their own streams, and the offsets at which to insert them.
     @exclusivity(unchecked) private var pending: [(offset: Int, encoder: StreamEncoder)] = []
 
@@ -76,6 +80,8 @@ final class StreamEncoder: Encoder {
         count = 0
         if keyIndex != nil { keyIndex = nil }
         keyBits = 0
+        replacedBytes = 0
+        lastReplaced = nil
         if !pending.isEmpty { pending = [] }
         stream.depth += 1
         writableDepth = stream.depth
@@ -191,23 +197,31 @@ final class StreamEncoder: Encoder {
 
     /// Completes `beginMember` for a key that may be repeated in the object.
     private func finishRepeated(_ fingerprint: UInt64, start: Int, keyStart: Int) -> Int {
-        let removed = stream.note(
-            fingerprint, start: keyStart, since: firstMember, index: &keyIndex)
+        let removed = isMostlyReplaced ? compact() : 0
+        let member = stream.memberCount
+        let replaced = stream.note(
+            fingerprint, start: keyStart - removed, since: firstMember, index: &keyIndex)
         sink.write(UInt8(ascii: ":"))
-        guard let removed else {
+        if let replaced {
+            let bytes = stream.length(of: replaced)
+            replacedBytes += bytes
+            lastReplaced = (replaced, member, bytes)
+        } else {
             count &+= 1
-            return start
         }
-        return start - adjustPending(removed)
+        return start - removed
     }
 
-    /// Updates the offsets of pending values after bytes have been removed.
-    private func adjustPending(_ removed: Range<Int>) -> Int {
-        pending.removeAll { removed.contains($0.offset) }
-        for index in pending.indices where pending[index].offset >= removed.upperBound {
-            pending[index].offset -= removed.count
-        }
-        return removed.count
+    /// Whether most bytes of the object belong to replaced members: removing them moves fewer bytes than were written.
+    private var isMostlyReplaced: Bool {
+        replacedBytes > 1024 && replacedBytes > (sink.count - stream.start(of: firstMember)) / 2
+    }
+
+    /// Removes the replaced members from the stream; returns the number of removed bytes.
+    private func compact() -> Int {
+        keyIndex = nil
+        (replacedBytes, lastReplaced) = (0, nil)
+        return stream.compact(since: firstMember, &pending)
     }
 
     @inline(__always)
@@ -223,8 +237,18 @@ final class StreamEncoder: Encoder {
     func takeBack(to mark: Int) {
         sink.truncate(to: mark)
         count -= 1
-        if form == .object { stream.dropLastMember() }
+        if form == .object { dropMember() }
         pending.removeAll { $0.offset >= mark }
+    }
+
+    /// Removes the last member; the one that it has replaced is the value of its key again.
+    private func dropMember() {
+        stream.dropLastMember()
+        guard let (member, by, bytes) = lastReplaced, by == stream.memberCount else { return }
+        stream.restore(member, index: &keyIndex)
+        replacedBytes -= bytes
+        lastReplaced = nil
+        count += 1
     }
 
     /// Prepares for writing the value as a scalar.
@@ -343,6 +367,7 @@ final class StreamEncoder: Encoder {
 
     /// Closes the open object or array; a value that wrote nothing becomes an empty object.
     func close() {
+        if replacedBytes > 0 { _ = compact() }
         if !pending.isEmpty { closePending() }
         switch form {
         case .nothing: sink.write("{}")

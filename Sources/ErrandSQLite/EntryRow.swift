@@ -200,7 +200,8 @@ enum EntryRow {
         for field in headers {
             bytes.append(contentsOf: field.name.rawName.utf8)
             bytes.append(UInt8(ascii: ":"))
-            bytes.append(contentsOf: field.value.utf8)
+            // The bytes: a value is not always UTF-8.
+            field.withUnsafeBytesOfValue { bytes.append(contentsOf: $0) }
             bytes.append(UInt8(ascii: "\n"))
         }
         return bytes
@@ -218,8 +219,7 @@ enum EntryRow {
                 // No stored response has more fields, and `HTTPFields` traps at 65,535.
                 fields.count < 60_000
             else { return nil }
-            let value = String(decoding: line[(colon + 1)...], as: UTF8.self)
-            fields.append(HTTPField(name: name, value: value))
+            fields.append(HTTPField(name: name, value: line[(colon + 1)...]))
         }
         return fields
     }

@@ -18,11 +18,20 @@ final class BandwidthLane: Sendable {
     let clock: any RequestClock
     /// The name of the limit in errors.
     private let name: String
+    private let perform: @Sendable (@escaping @Sendable () -> Void) -> Void
     private let state: Mutex<State>
 
-    init(_ name: String, bytesPerSecond: Int64?, clock: any RequestClock) {
+    /// - Parameter perform: Resumes transfers after a change of the limit. By default not on the thread of the caller,
+    ///   as after a timer: a resumed transfer calls its receiver.
+    init(
+        _ name: String, bytesPerSecond: Int64?, clock: any RequestClock,
+        perform: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = { work in
+            Task { work() }
+        }
+    ) {
         self.name = name
         self.clock = clock
+        self.perform = perform
         state = Mutex(
             State(
                 limit: bytesPerSecond, schedule: BandwidthSchedule(bytesPerSecond: bytesPerSecond)))
@@ -38,10 +47,9 @@ final class BandwidthLane: Sendable {
                 defer { state.waiting = [:] }
                 return state.waiting.values
             }
-            for wait in waiting {
-                wait.timer?.cancel()
-                wait.resume()
-            }
+            guard !waiting.isEmpty else { return }
+            for wait in waiting { wait.timer?.cancel() }
+            perform { for wait in waiting { wait.resume() } }
         }
     }
 

@@ -34,6 +34,14 @@ public final class BandwidthLimit: Sendable {
             "uploadBytesPerSecond", bytesPerSecond: uploadBytesPerSecond, clock: clock)
     }
 
+    /// Creates a limit of received bytes that resumes transfers in the call that changes it, for tests.
+    init(resumingAtOnce bytesPerSecond: Int64?) {
+        let clock = SystemClock()
+        receiving = BandwidthLane(
+            "bytesPerSecond", bytesPerSecond: bytesPerSecond, clock: clock, perform: { $0() })
+        sending = BandwidthLane("uploadBytesPerSecond", bytesPerSecond: nil, clock: clock)
+    }
+
     /// The number of received bytes per second; `nil` is no limit.
     ///
     /// A change has an effect at once, also on transfers in progress. With a number below 1, requests fail with

@@ -10,6 +10,8 @@ final class DeadlineWatch: Sendable {
     private struct State {
         var deadlines: TransferDeadlines
         var timer: (any DispatchSourceTimer)?
+        /// Whether the timer is that of ``startWaiting(_:)``.
+        var isWaiting = false
         var isStopped = false
         var waitingTime: (@Sendable () -> Duration?)?
     }
@@ -27,6 +29,25 @@ final class DeadlineWatch: Sendable {
         state = Mutex(State(deadlines: TransferDeadlines(timeouts, start: .zero)))
     }
 
+    /// Starts the connect limit of a transfer that waits for a connection; ``start(waitingTime:_:)`` replaces it.
+    ///
+    /// - Parameter expired: Called if the transfer still waits at the limit.
+    func startWaiting(_ expired: @escaping @Sendable () -> Void) {
+        guard let limit = timeouts.connect else { return }
+        let now = elapsed
+        state.withLock { state in
+            // Another thread may have admitted the transfer.
+            guard !state.isStopped, state.timer == nil else { return }
+            let timer = DispatchSource.makeTimerSource(flags: .strict, queue: Self.queue)
+            timer.setEventHandler { [weak self] in
+                if self?.state.withLock({ $0.isWaiting && !$0.isStopped }) == true { expired() }
+            }
+            Self.schedule(timer, max(.zero, limit - now))
+            timer.activate()
+            (state.timer, state.isWaiting) = (timer, true)
+        }
+    }
+
     /// Starts the timeouts.
     ///
     /// - Parameters:
@@ -40,10 +61,13 @@ final class DeadlineWatch: Sendable {
         let now = elapsed
         // Timers are not Sendable, so this one is only used under the lock.
         state.withLock { state in
-            guard !state.isStopped, state.timer == nil else { return }
+            guard !state.isStopped, state.timer == nil || state.isWaiting else { return }
+            state.timer?.cancel()
+            state.isWaiting = false
             let timer = DispatchSource.makeTimerSource(flags: .strict, queue: Self.queue)
             timer.setEventHandler { [weak self] in self?.check(expired) }
-            state.deadlines = TransferDeadlines(timeouts, start: now)
+            // The connect limit counts from the start of the transfer, also while it has waited.
+            state.deadlines = TransferDeadlines(timeouts, start: now, connectStart: .zero)
             state.waitingTime = waitingTime
             if case .wait(let duration) = state.deadlines.verdict(at: now) {
                 Self.schedule(timer, duration)

@@ -76,6 +76,8 @@ final class SessionEngine: Sendable {
         } else if isAdmitted {
             transfer.watchDeadlines()
             control.async { [self] in prepare(transfer) }
+        } else {
+            transfer.watchWait()
         }
         return transfer
     }

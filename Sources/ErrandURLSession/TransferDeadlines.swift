@@ -23,8 +23,9 @@ struct TransferDeadlines {
     /// Whether the receiver is paused, so that the idle timeout does not apply.
     private var isPaused = false
 
-    init(_ timeouts: Timeouts, start: Duration) {
-        connect = timeouts.connect.map { start + $0 }
+    /// - Parameter connectStart: The start of the connect limit; `nil` for that of the others.
+    init(_ timeouts: Timeouts, start: Duration, connectStart: Duration? = nil) {
+        connect = timeouts.connect.map { (connectStart ?? start) + $0 }
         idle = timeouts.idle
         lastActivity = start
     }

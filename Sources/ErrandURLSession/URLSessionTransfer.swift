@@ -81,6 +81,18 @@ final class URLSessionTransfer: Transfer {
 
     // MARK: - From the transport, on its control queue except for watchDeadlines()
 
+    /// Starts the connect limit of a transfer that waits for the place of another one.
+    func watchWait() {
+        watch.startWaiting { [weak self] in
+            self?.abort(
+                RequestError(
+                    .timedOut, stage: .transport,
+                    "All connections to the host were in use until the limit. End one of the other requests, or raise "
+                        + "timeouts.connect or httpMaximumConnectionsPerHost.",
+                    timeout: .connect))
+        }
+    }
+
     /// Starts the timeouts, once the transfer is admitted by the connection limit.
     ///
     /// May run on any thread: a busy session can block the control queue, and the timeouts must still apply.

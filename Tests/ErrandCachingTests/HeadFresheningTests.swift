@@ -46,4 +46,30 @@ import Testing
         #expect(update([.eTag: "\"1\""], [.cacheControl: "max-age=9"]) == .unknown)
         #expect(update([.eTag: "\"1\""], [.contentLength: "9"]) == .unknown)
     }
+
+    // MARK: - Tags that are not UTF-8
+
+    private static func tag(_ byte: UInt8) -> HTTPFields {
+        HTTPFields([HTTPField(name: .eTag, value: [0x22, byte, 0x22])])
+    }
+
+    /// Entity tags are bytes (RFC 9110 §8.8.3), also those that are no text.
+    @Test func tagsAreComparedByBytes() throws {
+        #expect(update(Self.tag(0xE8), Self.tag(0xE9)) == .outdated)
+        guard case .updated = update(Self.tag(0xE9), Self.tag(0xE9)) else {
+            Issue.record("The entry was not updated.")
+            return
+        }
+        let entry = StoredResponse(
+            status: 200, headers: Self.tag(0xE8), body: Data("abc".utf8), url: "https://a.example/",
+            storedAt: Self.reference)
+        for (byte, isSame) in [(UInt8(0xE8), true), (0xE9, false)] {
+            let confirmed = Revalidation.confirmed(
+                entry, by: Self.tag(byte), requestedAt: Self.reference, receivedAt: Self.reference)
+            #expect((confirmed != nil) == isSame)
+        }
+        let condition = try #require(
+            Revalidation.conditions(for: entry)[fields: .ifNoneMatch].first)
+        #expect(condition.withUnsafeBytesOfValue { Array($0) } == [0x22, 0xE8, 0x22])
+    }
 }

@@ -340,4 +340,38 @@ struct OptionsTests {
         // A key without a certificate is invalid, although its file is readable.
         #expect(try security { $0.clientKeyFile = #filePath } == .invalidConfiguration)
     }
+
+    private static let environmentForms: [(list: String, name: String, isBypassed: Bool)] = [
+        ("127.0.0.1", "no_proxy", true), ("127.0.0.1", "NO_PROXY", true),
+        ("127.0.0.2", "no_proxy", false), ("a.example, 127.0.0.0/8", "no_proxy", true),
+        ("10.0.0.0/8", "no_proxy", false), ("a.example\t127.0.0.1  b.example", "no_proxy", true),
+        ("*", "no_proxy", true), ("*:PORT", "no_proxy", true), ("*:1", "no_proxy", false),
+        ("127.0.0.1:PORT", "no_proxy", true), ("127.0.0.1:1", "no_proxy", false),
+        ("host.example", "no_proxy", true), (".host.example", "no_proxy", true),
+        ("*.host.example:PORT", "no_proxy", true), ("st.example", "no_proxy", false),
+    ]
+
+    /// The environment is read once, so each form has a process of its own.
+    @Test(arguments: environmentForms)
+    func environmentBypassHasTheFormsOfALimitedProxy(
+        list: String, name: String, isBypassed: Bool
+    ) async {
+        await #expect(processExitsWith: .success) {
+            [list = list as String, name = name as String, isBypassed = isBypassed as Bool] in
+            let proxy = try EasyHandleTests.echo()
+            let server = try EasyHandleTests.echo()
+            for other in ["no_proxy", "NO_PROXY", "all_proxy", "ALL_PROXY"] { unsetenv(other) }
+            setenv("http_proxy", "http://127.0.0.1:\(proxy.port)", 1)
+            setenv(name, list.replacing("PORT", with: "\(server.port)"), 1)
+            let host = list.contains("st.example") ? "a.host.example" : "127.0.0.1"
+            let record = try await CurlTransport().run(.get, "http://\(host):\(server.port)/x") {
+                $0.options.addressOverrides = ["a.host.example": ["127.0.0.1"]]
+            }
+            let line = String(decoding: record.body, as: UTF8.self)
+            guard record.error == nil, line.hasPrefix("GET /x HTTP/1.1") == isBypassed else {
+                FileHandle.standardError.write(Data("\(record.errorText) \(line)\n".utf8))
+                exit(3)
+            }
+        }
+    }
 }

@@ -152,4 +152,41 @@ import Testing
         #expect(queue.entries.allSatisfy { $0.file?.bytes == 1000 })
         await queue.close()
     }
+
+    /// A queue that is opened again has the settings of its downloads from the database.
+    @Test func settingsAreKeptByARestart() async throws {
+        let gate = Gate()
+        transport.on(.get, "/a", ScriptedResponse(body: Data("a".utf8)).held(by: gate))
+        let first = try await fixture.queue(.init(total: 1), transport: transport)
+        var low = download("low")
+        low.priorityLevel = -2
+        low.segments = 3
+        low.retryPolicy = RetryPolicy(
+            maximumAttempts: 2, baseDelay: .zero, maximumDelay: .seconds(3),
+            maximumRetryAfter: .seconds(4), retryableStatusCodes: [418],
+            retriesNonIdempotent: true, attemptTimeout: .seconds(50), sendsIdempotencyKey: false)
+        low.timeouts = Timeouts(connect: .seconds(70), idle: .seconds(80), total: .seconds(900))
+        var high = download("high")
+        high.priorityLevel = 3
+        let downloads = [download("a"), low, high]
+        try await first.add([downloads[0]])
+        try await gate.reached()
+        try await first.add(Array(downloads.dropFirst()))
+        await first.close()
+        let other = ScriptedTransport()
+        other.respond { request in
+            ScriptedResponse(
+                status: request.url.path == "/low" ? .init(code: 418) : .ok, body: Data("x".utf8))
+        }
+        let second = try await fixture.queue(.init(total: 1), transport: other)
+        #expect(second.entries.map(\.download) == downloads)
+        #expect(second.entries[1].download.retryPolicy == low.retryPolicy)
+        try await second.untilIdle()
+        #expect(other.requests.map(\.url.path) == ["/high", "/a", "/low", "/low"])
+        #expect(other.requests.last?.timeouts == low.timeouts)
+        #expect(other.requests.first?.timeouts != low.timeouts)
+        let failure = try #require(second.entries[1].failure)
+        #expect(failure.statusCode == 418 && failure.attempts == 2)
+        await second.close()
+    }
 }

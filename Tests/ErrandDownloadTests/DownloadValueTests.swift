@@ -46,6 +46,17 @@ import Testing
         #expect(ResumeValidator.strong(in: headers) == expected)
     }
 
+    /// A journal stores text, so a tag that is none cannot prove that the file is the same.
+    @Test func tagThatIsNotTextIsNoValidator() {
+        let headers = HTTPFields([HTTPField(name: .eTag, value: [0x22, 0xE9, 0x22])])
+        let replaced = "\"\u{FFFD}\""
+        #expect(
+            ResumeValidator.strong(in: headers) == nil && ResumeValidator.weak(in: headers) == nil)
+        #expect(!ResumeValidator.confirms(headers, validator: replaced))
+        #expect(ResumeValidator.contradicts(headers, validator: replaced))
+        #expect(!ResumeValidator.isMissing(in: headers))
+    }
+
     @Test func journalsRoundTrip() {
         let journal = DownloadJournal(
             url: "http://a/ü?\"x\"", validator: "\"v\"", total: nil, offset: .max, session: nil,

@@ -185,6 +185,30 @@ struct InspectorAPITests {
         #expect(fixture.recorder.record(2)?.request.replayOf == 1)
     }
 
+    /// Fields with one name have their values again, in their order.
+    @Test func replayKeepsTheOrderOfSecretsWithOneName() async throws {
+        let fixture = InspectorFixture()
+        let name = try #require(HTTPField.Name("X-Api-Key"))
+        await fixture.run("/a") {
+            $0.headers.append(HTTPField(name: name, value: "first"))
+            $0.headers.append(HTTPField(name: name, value: "second"))
+        }
+        for headers in [
+            #"{"name":"X-Api-Key","value":"REDACTED"},{"name":"x-api-key","value":"REDACTED"}"#,
+            #"{"name":"X-Api-Key","value":"REDACTED"},{"name":"X-Api-Key","value":"new"},"#
+                + #"{"name":"X-Api-Key","value":"REDACTED"}"#,
+        ] {
+            let count = fixture.transport.requestCount
+            try await fixture.post(
+                "replay",
+                #"{"id":1,"method":"GET","url":"https://api.example.com/a","headers":[\#(headers)]}"#
+            )
+            _ = await fixture.until(count + 1) { $0.outcome != nil }
+            let sent = try #require(fixture.transport.requests.last).headers[values: name]
+            #expect(sent.filter { $0 != "new" } == ["first", "second"])
+        }
+    }
+
     @Test func replayToAnotherServerGetsNoSecretArguments() async throws {
         let fixture = await recorded()
         fixture.transport.on(nil, "/x", .json("{}", status: .notFound))

@@ -189,6 +189,34 @@ import Testing
         #expect(stored.headers[values: .setCookie] == kept)
     }
 
+    /// A `HEAD` updates the cookies of a stored response of its user as a 304 does (RFC 9111 §4.3.5).
+    @Test(arguments: ["ann", nil])
+    func cookiesOfAHeadAreStoredForTheirUserOnly(identity: String?) async throws {
+        let plain = AgentFixture { $0.usesCookies = false }
+        plain.transport.respond { request in
+            ScriptedResponse(
+                status: .ok,
+                headers: [
+                    .cacheControl: request.method == .head ? "max-age=60" : "max-age=0",
+                    .eTag: "\"1\"", .setCookie: "by=\(request.method)",
+                ])
+        }
+        let endpoint = { (method: HTTPMethod) in
+            InlineRequest("a") {
+                $0.method = method
+                $0.cachePolicy = .http
+                $0.cacheIdentity = identity
+                $0.responseSerializer = .data
+            }
+        }
+        _ = try await plain.agent.send(endpoint(.get))
+        let head = try await plain.agent.send(endpoint(.head))
+        #expect(head.source == .network)
+        let stored = try await plain.agent.send(endpoint(.get))
+        #expect(stored.source == .cacheFresh)
+        #expect(stored.headers[values: .setCookie] == (identity == nil ? [] : ["by=HEAD"]))
+    }
+
     // MARK: - Parts
 
     /// A server for ten bytes; `tag` is its validator.

@@ -82,6 +82,29 @@ import Testing
         #expect(fixture.events.names.contains("retryDeclined"))
     }
 
+    /// Attempts that failed before their processing, and those that failed in it, have one maximum.
+    @Test(arguments: [2, 3, 5], [true, false])
+    func attemptsOfAllRepetitionsCountTogether(attempts: Int, isBusyFirst: Bool) async throws {
+        let busy = ScriptedResponse.json("{}", status: .serviceUnavailable)
+        let seen = Shared<[Int]>([])
+        let fixture = fixture(attempts: attempts) { attempt in
+            seen.value.append(attempt.attempt)
+            return .again(after: .zero)
+        }
+        if isBusyFirst {
+            fixture.transport.on(.get, "/users", busy, Self.late, busy)
+        } else {
+            fixture.transport.on(.get, "/users", Self.late, busy)
+        }
+        let error = await #expect(throws: RequestError.self) {
+            try await fixture.with(GetUser(id: 7)).send()
+        }
+        #expect(error?.attempts == attempts && fixture.transport.requestCount == attempts)
+        #expect(seen.value == Array(1...attempts))
+        let codes = error.map { $0.previousErrors.map(\.code) + [$0.code] }
+        #expect(codes?.contains(.processingFailed) == true)
+    }
+
     @Test func pauseEndsWithTheTask() async throws {
         let fixture = fixture(Self.late) { _ in .again(after: .seconds(60)) }
         let task = fixture.agent.start(GetUser(id: 7).describe())

@@ -331,4 +331,22 @@ import Testing
         }
         #expect("\(Cookie(name: "a", value: "b", domain: "c.example"))" == "Cookie a of c.example/")
     }
+
+    /// The names of an agent are secret in its responses, and in errors with them.
+    @Test(arguments: [200, 500]) func namesOfTheAgent(status: Int) async throws {
+        let name = try #require(HTTPField.Name("X-Tenant"))
+        let fixture = AgentFixture { $0.secretNames.added = ["X-Tenant"] }
+        fixture.transport.respond { _ in
+            ScriptedResponse(status: .init(code: status), headers: [name: "hush", .accept: "a"])
+        }
+        let endpoint = InlineRequest("a") { $0.responseSerializer = .data }
+        do {
+            let response = try await fixture.agent.send(endpoint)
+            #expect(status == 200 && response.headers[name] == "hush")
+            expectNoSecret(response)
+        } catch {
+            #expect(status == 500 && error.response?.headers[name] == "hush")
+            expectNoSecret(error)
+        }
+    }
 }

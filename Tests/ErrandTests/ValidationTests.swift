@@ -26,6 +26,16 @@ import Testing
         #expect(error?.response?.json["reason"].string == "gone")
     }
 
+    /// The error says whether the rest of the body was not received.
+    @Test(arguments: [(1 << 20, false), ((1 << 20) + 1, true)])
+    func statusErrorSaysWhetherTheBodyIsComplete(count: Int, isCut: Bool) async {
+        let response = ScriptedResponse(status: .notFound, body: Data(count: count))
+        let error = await failure(response) { _ in }
+        #expect(error?.code == .unacceptableStatus && error?.response?.data.count == 1 << 20)
+        let part = isCut ? "the first 1048576 bytes of the body" : "the body"
+        #expect(error?.message.contains("The error's response has \(part).") == true)
+    }
+
     @Test func statusErrorSuggestsAuthenticatorsOnlyWhereTheyAreUsed() async {
         let plain = await failure("{}", status: .unauthorized) { _ in }
         #expect(plain?.message.contains("authenticators") == true)

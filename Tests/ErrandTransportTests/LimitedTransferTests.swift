@@ -124,7 +124,7 @@ import Testing
         for seed in UInt64(0)..<300 {
             var random = SeededGenerator(seed: seed)
             // One byte needs longer than the test, so only a change of the limit ends a wait.
-            let limit = BandwidthLimit(bytesPerSecond: nil)
+            let limit = BandwidthLimit(resumingAtOnce: nil)
             let (transfer, inner, receiver) = try start(limit)
             defer { inner.end() }
             for _ in 0..<40 {
@@ -156,7 +156,7 @@ import Testing
     }
 
     @Test func limitPausesUntilItIsChanged() throws {
-        let limit = BandwidthLimit(bytesPerSecond: 1)
+        let limit = BandwidthLimit(resumingAtOnce: 1)
         let (transfer, inner, receiver) = try start(limit)
         defer { inner.end() }
         inner.deliver()
@@ -179,7 +179,7 @@ import Testing
     }
 
     @Test func endOfTheWaitDoesNotEndThePauseOfTheReceiver() throws {
-        let limit = BandwidthLimit(bytesPerSecond: 1)
+        let limit = BandwidthLimit(resumingAtOnce: 1)
         let (transfer, inner, receiver) = try start(limit)
         defer { inner.end() }
         receiver.state.withLock { $0.pauses = true }
@@ -193,7 +193,7 @@ import Testing
     }
 
     @Test func receiverDoesNotEndTheWait() throws {
-        let limit = BandwidthLimit(bytesPerSecond: 1)
+        let limit = BandwidthLimit(resumingAtOnce: 1)
         let (transfer, inner, _) = try start(limit)
         defer { inner.end() }
         inner.deliver()
@@ -205,7 +205,7 @@ import Testing
     }
 
     @Test func resumptionWithinThePausingCallTakesEffect() throws {
-        let (transfer, inner, receiver) = try start(BandwidthLimit(bytesPerSecond: nil))
+        let (transfer, inner, receiver) = try start(BandwidthLimit(resumingAtOnce: nil))
         defer { inner.end() }
         receiver.state.withLock { state in
             state.pauses = true
@@ -217,7 +217,7 @@ import Testing
     }
 
     @Test func connectionsAreReported() throws {
-        let (_, inner, receiver) = try start(BandwidthLimit(bytesPerSecond: 1))
+        let (_, inner, receiver) = try start(BandwidthLimit(resumingAtOnce: 1))
         defer { inner.end() }
         inner.receiver.willSend(
             over: Response.Connection(host: "example.com", port: 80, isSecure: false),
@@ -227,7 +227,7 @@ import Testing
 
     @Test func endedTransferIsReleased() throws {
         weak var released: LimitedTransfer?
-        let limit = BandwidthLimit(bytesPerSecond: 1)
+        let limit = BandwidthLimit(resumingAtOnce: 1)
         do {
             let (transfer, inner, _) = try start(limit)
             released = transfer as? LimitedTransfer
@@ -237,6 +237,21 @@ import Testing
             limit.bytesPerSecond = nil
         }
         #expect(released == nil)
+    }
+
+    /// A thread that changes the limit, such as the main thread, does not call receivers.
+    @Test func changeOfTheLimitDoesNotCallTheReceiver() async throws {
+        let limit = BandwidthLimit(bytesPerSecond: 1)
+        let (transfer, inner, receiver) = try start(limit)
+        defer { inner.end() }
+        inner.deliver()
+        // The receiver needs the lock that the caller holds.
+        receiver.state.withLock { state in
+            limit.bytesPerSecond = nil
+            #expect(state.bytes == 0)
+        }
+        while receiver.state.withLock({ $0.bytes }) == 0 { await Task.yield() }
+        withExtendedLifetime(transfer) {}
     }
 
     /// No byte is passed on before its time, also not the last one, and the end follows it.
@@ -303,7 +318,7 @@ import Testing
             #expect(error?.message.contains("\(limit)") == true)
         }
         // A change during the transfer ends it.
-        let limits = BandwidthLimit(bytesPerSecond: nil)
+        let limits = BandwidthLimit(resumingAtOnce: nil)
         let (transfer, inner, receiver) = try start(limits)
         defer { inner.end() }
         limits.bytesPerSecond = limit

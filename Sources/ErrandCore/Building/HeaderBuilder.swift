@@ -205,7 +205,7 @@ enum HeaderBuilder {
         from fields: inout HTTPFields, url: URI, body: HTTPBody?, qualifier: String = "",
         sender: String
     ) throws(RequestError) {
-        guard fields[values: .contentType].count < 2 else {
+        guard fields.count(where: { $0.name == .contentType }) < 2 else {
             throw invalid(
                 sender, "has two \(qualifier)headers Content-Type; a request has one. Remove one")
         }

@@ -159,9 +159,7 @@ enum RequestSettings {
         for method: HTTPMethod, of description: RequestDescription, _ configuration: Configuration
     ) -> TransportOptions {
         var options = configuration.transportOptions
-        if configuration.secretNames != .standard {
-            options.secretNames = configuration.secretNames
-        }
+        options.secretNames = configuration.secretNames
         options.mayReplay = method.isIdempotent
         options.isStreamed = description.isStreamed
         if case .data = description.responseSerializer { options.deliversUnknownCodings = true }

@@ -42,7 +42,7 @@ extension HTTPCacheTransaction {
                 status: 206,
                 headers: HTTPCacheStorage.stored(
                     chosen.headers, requestedAt: requestedAt, receivedAt: now,
-                    keepsCookies: isBoundToUser),
+                    keepsCookies: keepsCookies),
                 body: body)
         else { return }
         guard !pipelineRequest.hasChangedUser else { return entries.refuse(pipelineRequest) }

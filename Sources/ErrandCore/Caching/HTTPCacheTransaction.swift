@@ -286,7 +286,7 @@ final class HTTPCacheTransaction: Sendable {
         guard isForRequestedURL(response),
             var entry = Revalidation.confirmed(
                 found.entry, by: response.headers, requestedAt: requestedAt,
-                receivedAt: context.clock.now, keepsCookies: isBoundToUser),
+                receivedAt: context.clock.now, keepsCookies: keepsCookies),
             var updated = entry.response(to: pipelineRequest.request.url, source: .revalidated)
         else { return nil }
         do throws(RequestError) {
@@ -317,9 +317,10 @@ final class HTTPCacheTransaction: Sendable {
 
     // MARK: - Storing
 
-    /// Whether only the user of this request is given the entry.
-    var isBoundToUser: Bool {
-        rules.identity != nil || pipelineRequest.credentials?.digest != nil
+    /// Whether an entry has the cookies of a response: its key is bound to the user to whom the server sent them.
+    var keepsCookies: Bool {
+        (rules.identity != nil || pipelineRequest.credentials?.digest != nil)
+            && !pipelineRequest.hasChangedUser
     }
 
     func mayStore(_ response: Response, receivedAt: Date) -> Bool {
@@ -350,7 +351,7 @@ final class HTTPCacheTransaction: Sendable {
         }
         entry.headers = HTTPCacheStorage.stored(
             chosen.headersToStore, requestedAt: times.requestedAt, receivedAt: times.receivedAt,
-            keepsCookies: isBoundToUser)
+            keepsCookies: keepsCookies)
         entry.setExpiry(settings)
         guard !pipelineRequest.hasChangedUser else { return entries.refuse(pipelineRequest) }
         let fields = VaryingFields(response.headers)
@@ -368,7 +369,7 @@ final class HTTPCacheTransaction: Sendable {
         else { return }
         let freshening = Revalidation.freshened(
             found.entry, byHead: response.headers, requestedAt: requestedAt,
-            receivedAt: context.clock.now)
+            receivedAt: context.clock.now, keepsCookies: keepsCookies)
         switch freshening {
         case .updated(var entry):
             entry.setExpiry(settings)

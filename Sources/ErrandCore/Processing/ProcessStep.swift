@@ -40,9 +40,10 @@ package final class ProcessStep: Step {
         _ first: Response, orRepeat pipelineRequest: PipelineRequest, _ next: Next
     ) async throws(RequestError) -> Response {
         let context = pipelineRequest.context
-        var (response, attempts) = (first, 0)
+        var (pipelineRequest, response, attempts) = (pipelineRequest, first, 0)
         while true {
-            attempts += max(1, response.attempts)
+            // A response of another transfer or of an interceptor may have a number of its own.
+            attempts = max(attempts + 1, response.attempts)
             var failure: RequestError
             do {
                 var refined = try await refine(response, of: pipelineRequest)
@@ -60,11 +61,17 @@ package final class ProcessStep: Step {
             context.emit(.retrying(after: pause, failure))
             context.enter(.waiting)
             try await pipelineRequest.sleep(for: pause)
+            // The repetition goes on counting: all attempts of the run have one maximum.
+            pipelineRequest = pipelineRequest.changed {
+                $0.attempt = attempts
+                $0.earlierTimings = response.timings
+                $0.earlierErrors = failure.previousErrorsOfNextAttempt
+            }
             do {
                 response = try await next(pipelineRequest)
             } catch {
                 var error = error
-                error.attempts += attempts
+                error.attempts = max(error.attempts, attempts)
                 throw error
             }
         }

@@ -80,7 +80,8 @@ package final class RetryStep: Step {
         -> PipelineRequest
     {
         var pipelineRequest = pipelineRequest
-        pipelineRequest.attempt = 1
+        // The attempts before a repetition by `ProcessStep` count too.
+        pipelineRequest.attempt += 1
         if !pipelineRequest.request.method.isIdempotent,
             Self.policy(of: pipelineRequest).sendsIdempotencyKey,
             let name = HTTPField.Name.idempotencyKey, pipelineRequest.request.headers[name] == nil

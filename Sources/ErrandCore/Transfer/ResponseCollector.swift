@@ -18,6 +18,8 @@ final class ResponseCollector: StreamReceiver {
         var failure: RequestError?
         /// Whether the endpoint refuses the response by its head; `nil` until its body exceeds the limit for these.
         var isRefused: Bool?
+        /// Whether the rest of the body of a refused response was not received.
+        var isCut = false
         /// Whether no more bytes are needed: the transfer is cancelled, and its end counts as complete.
         var isSatisfied = false
         var transfer: (any Transfer)?
@@ -50,6 +52,8 @@ final class ResponseCollector: StreamReceiver {
     private let state = Mutex(State())
     /// Here and not in the async frame of the step, which has the collector anyway.
     let pipelineRequest: PipelineRequest
+    /// The request without its body, for the response.
+    let sent: TransportRequest
     private var context: TaskContext { pipelineRequest.context }
     private var sink: (any ResponseSink)? { pipelineRequest.sink }
     private var attempt: Int { pipelineRequest.attempt }
@@ -57,8 +61,9 @@ final class ResponseCollector: StreamReceiver {
     /// The number of the transfer for ``TaskContext/capture``.
     let captured: Int?
 
-    init(_ pipelineRequest: PipelineRequest, captured: Int?) {
+    init(_ pipelineRequest: PipelineRequest, sent: TransportRequest, captured: Int?) {
         self.pipelineRequest = pipelineRequest
+        self.sent = sent
         limit = pipelineRequest.request.options.maximumBytesInMemory
         self.captured = captured
     }
@@ -86,16 +91,17 @@ final class ResponseCollector: StreamReceiver {
 
     /// Takes the result of the transfer; called once, after its end.
     func takeResponse() -> CollectedResponse {
-        let (end, failure, data, head, usesSink) = state.withLock { state in
+        let (end, failure, data, head, usesSink, isCut) = state.withLock { state in
             (
                 state.end.take() ?? Shared(TransferEnd(error: .cancelled)), state.failure,
-                exchange(&state.data, with: Data()), state.head.take(), state.usesSink
+                exchange(&state.data, with: Data()), state.head.take(), state.usesSink,
+                state.isCut
             )
         }
         var body = Result<Response.Body, RequestError>.success(.data(data))
         if usesSink, let sink { body = sink.finish(failure ?? end.value.error) }
         if let failure { body = .failure(failure) }
-        return CollectedResponse(head: head, body: body, end: end)
+        return CollectedResponse(head: head, body: body, end: end, isCut: isCut)
     }
 
     /// The transfer may be cancelled, deliver bytes and end before `start` returns.
@@ -251,7 +257,7 @@ final class ResponseCollector: StreamReceiver {
                 // The error by its status or content type must not be hidden by one about the size.
                 let room = max(0, Int(refusedLimit) - state.data.count)
                 state.collect(UnsafeRawBufferPointer(rebasing: bytes.prefix(room)))
-                state.isSatisfied = true
+                (state.isSatisfied, state.isCut) = (true, true)
                 return .ended
             }
             guard total <= limit else {

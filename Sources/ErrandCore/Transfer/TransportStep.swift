@@ -57,14 +57,15 @@ package final class TransportStep: Step {
         }
         pipelineRequest.limit?.begin()
         pipelineRequest.sink?.willSend(to: pipelineRequest.request.url)
-        context.keep(sentRequest: pipelineRequest.request.withoutBody)
+        let sent = pipelineRequest.request.withoutBody
+        context.keep(sentRequest: sent)
         context.enter(.inFlight(attempt: max(1, pipelineRequest.attempt)))
         context.emit(
             .transferStarted(
                 attempt: pipelineRequest.attempt, url: context.text(of: pipelineRequest.request.url)
             ))
         return ResponseCollector(
-            pipelineRequest,
+            pipelineRequest, sent: sent,
             captured: context.capture?.transferStarted(
                 pipelineRequest.request, attempt: max(1, pipelineRequest.attempt)))
     }
@@ -88,7 +89,7 @@ package final class TransportStep: Step {
                 stream.channel.leave()
                 throw .cancelled
             }
-            return streamed(stream.head, stream.channel, pipelineRequest)
+            return streamed(stream.head, stream.channel, collector)
         }
         let collected = collector.takeResponse()
         if let captured = collector.captured {
@@ -98,13 +99,14 @@ package final class TransportStep: Step {
         }
         if context.isObserved { emitEvents(of: collected, pipelineRequest) }
         return try collected.response(
-            to: pipelineRequest.request, attempt: pipelineRequest.attempt)
+            to: collector.sent, attempt: pipelineRequest.attempt)
     }
 
     /// The head of a response whose body goes on arriving; cancelled with the request until its end.
     private func streamed(
-        _ head: ResponseHead, _ channel: BodyChannel, _ pipelineRequest: PipelineRequest
+        _ head: ResponseHead, _ channel: BodyChannel, _ collector: ResponseCollector
     ) -> Response {
+        let pipelineRequest = collector.pipelineRequest
         let context = pipelineRequest.context
         let pause = context.pause
         let entry = context.scope.enter { [weak channel] in
@@ -125,7 +127,7 @@ package final class TransportStep: Step {
             url: pipelineRequest.request.url, attempts: max(1, pipelineRequest.attempt),
             ownTimings: AttemptTimings(), httpVersion: head.httpVersion,
             remoteAddress: head.remoteAddress, trailers: [:],
-            requestValue: pipelineRequest.request.withoutBody
+            requestValue: collector.sent
         ).streamed(StreamedBody(channel))
         if head.isDecoded { response.markDecoded() }
         return response
@@ -168,6 +170,8 @@ struct CollectedResponse: Sendable {
     var head: ResponseHead?
     var body: Result<Response.Body, RequestError>
     var end: Shared<TransferEnd>
+    /// Whether the rest of the body was not received, because the endpoint refuses the response.
+    var isCut = false
 
     /// The error of the transfer, or the failure to receive the body if that cancelled the transfer.
     var failure: RequestError? {
@@ -175,6 +179,7 @@ struct CollectedResponse: Sendable {
         return end.value.error.map { $0.isCancellation ? failure : $0 } ?? failure
     }
 
+    /// - Parameter request: The sent request, without its body.
     consuming func response(
         to request: TransportRequest, attempt: Int
     ) throws(RequestError) -> Response {
@@ -194,8 +199,9 @@ struct CollectedResponse: Sendable {
             status: head.status, headers: head.headers, body: content, url: request.url,
             attempts: max(1, attempt), ownTimings: end.value.timings, httpVersion: head.httpVersion,
             remoteAddress: head.remoteAddress, trailers: end.value.trailers,
-            requestValue: request.withoutBody)
+            requestValue: request)
         if head.isDecoded { response.markDecoded() }
+        if isCut { response.markCut() }
         if var error {
             error.response = response
             error.timings = end.value.timings

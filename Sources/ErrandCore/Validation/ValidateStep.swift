@@ -92,9 +92,9 @@ package enum ResponseValidation {
             let hint =
                 status == 401 && description.usesAuthenticators
                 ? " Set authorization or configuration.authenticators." : ""
-            let limit = refusedBodyLimit
             let body =
-                response.data.count == limit ? "the first \(limit) bytes of the body" : "the body"
+                response.isCut
+                ? "the first \(response.data.count) bytes of the body" : "the body"
             throw RequestError(
                 .unacceptableStatus, stage: .validate,
                 "status \(status) (\(rule)). The error's response has \(body).\(hint)",

@@ -110,13 +110,10 @@ public struct TransportOptions: Sendable, Hashable {
     /// The names of secrets in the request and its response.
     ///
     /// The agent sets it from `Configuration.secretNames`; transports ignore it.
-    package var secretNames: SecretNames {
-        get { shared.value.namesOfSecrets }
-        set { change { $0.namesOfSecrets = newValue } }
-    }
+    // Beside the shared storage, which requests of an agent with names of its own would copy.
+    package var secretNames = SecretNames.standard
 
     private struct Fields: Sendable, Hashable {
-        var namesOfSecrets = SecretNames.standard
         var httpVersion: HTTPVersionPolicy = .automatic
         var decodesContent: Bool = true
         var maximumBodyBytes: Int64?
@@ -137,7 +134,7 @@ public struct TransportOptions: Sendable, Hashable {
 
     private static let defaults = Shared(Fields())
 
-    /// Whether all options except `mayReplay`, `deliversUnknownCodings` and `allowsCellularAccess` have their defaults.
+    /// Whether the options in the shared storage have their defaults: all except `secretNames` and those of one request.
     ///
     /// A transport can then skip its checks of the single options.
     package var hasDefaults: Bool { shared === Self.defaults }
@@ -161,6 +158,7 @@ public struct TransportOptions: Sendable, Hashable {
     package func areEqualExceptReplay(to other: Self) -> Bool {
         deliversUnknownCodings == other.deliversUnknownCodings
             && allowsCellularAccess == other.allowsCellularAccess
+            && secretNames == other.secretNames
             && (shared === other.shared || shared.value == other.shared.value)
     }
 
@@ -169,6 +167,7 @@ public struct TransportOptions: Sendable, Hashable {
         hasher.combine(mayReplay)
         hasher.combine(deliversUnknownCodings)
         hasher.combine(allowsCellularAccess)
+        hasher.combine(secretNames)
         hasher.combine(shared.value)
     }
 

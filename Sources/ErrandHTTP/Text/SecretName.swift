@@ -14,15 +14,15 @@
 public struct SecretNames: Sendable, Hashable {
     /// Further secret names; letter case does not matter (default none).
     public var added: Set<String> {
-        get { addedNames.written }
-        set { addedNames = Names(newValue) }
+        get { lists?.added.written ?? [] }
+        set { self = SecretNames(added: newValue, excepted: excepted) }
     }
     /// Names that are not secret, although the list says so; letter case does not matter (default none).
     ///
     /// ``added`` takes precedence. `Authorization`, `Proxy-Authorization`, `Cookie` and `Set-Cookie` remain secret.
     public var excepted: Set<String> {
-        get { exceptedNames.written }
-        set { exceptedNames = Names(newValue) }
+        get { lists?.excepted.written ?? [] }
+        set { self = SecretNames(added: added, excepted: newValue) }
     }
 
     private struct Names: Sendable, Hashable {
@@ -35,16 +35,34 @@ public struct SecretNames: Sendable, Hashable {
         }
     }
 
-    private var addedNames = Names()
-    private var exceptedNames = Names()
+    private final class Lists: Sendable {
+        let added: Names
+        let excepted: Names
+
+        init(_ added: Names, _ excepted: Names) { (self.added, self.excepted) = (added, excepted) }
+    }
+
+    /// `nil` if both lists are empty; one reference, because each request has the names.
+    private let lists: Lists?
 
     /// The names of the list only.
-    public static let standard = SecretNames()
+    public static var standard: SecretNames { SecretNames() }
 
     /// Creates the list with further names and exceptions.
     public init(added: Set<String> = [], excepted: Set<String> = []) {
-        addedNames = Names(added)
-        exceptedNames = Names(excepted)
+        let isEmpty = added.isEmpty && excepted.isEmpty
+        lists = isEmpty ? nil : Lists(Names(added), Names(excepted))
+    }
+
+    /// Whether both lists are equal.
+    public static func == (one: Self, other: Self) -> Bool {
+        one.lists === other.lists || (one.added == other.added && one.excepted == other.excepted)
+    }
+
+    /// Hashes both lists.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(added)
+        hasher.combine(excepted)
     }
 
     /// Whether the value of a header field or trailer is secret.
@@ -58,10 +76,10 @@ public struct SecretNames: Sendable, Hashable {
     }
 
     private func isSecret(_ name: String, _ standard: (String) -> Bool) -> Bool {
-        if addedNames.lowercase.isEmpty, exceptedNames.lowercase.isEmpty { return standard(name) }
+        guard let lists else { return standard(name) }
         let lowercase = name.lowercased()
-        if addedNames.lowercase.contains(lowercase) { return true }
-        guard exceptedNames.lowercase.contains(lowercase), !SecretName.isCredential(lowercase)
+        if lists.added.lowercase.contains(lowercase) { return true }
+        guard lists.excepted.lowercase.contains(lowercase), !SecretName.isCredential(lowercase)
         else {
             return standard(name)
         }

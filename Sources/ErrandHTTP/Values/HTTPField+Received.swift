@@ -33,6 +33,17 @@ extension HTTPField {
     }
 }
 
+extension HTTPField {
+    /// The bytes of the value.
+    package var bytes: [UInt8] { withUnsafeBytesOfValue { Array($0) } }
+
+    /// The bytes of an entity tag that weak comparison compares (RFC 9110 §8.8.3.2).
+    package var opaqueTag: ArraySlice<UInt8> {
+        let bytes = bytes
+        return bytes.starts(with: "W/".utf8) ? bytes.dropFirst(2) : bytes[...]
+    }
+}
+
 extension HTTPFields {
     /// The values of all fields with a name, as URI references.
     package func receivedReferences(_ name: HTTPField.Name) -> [String] {

@@ -42,7 +42,10 @@ extension Response.Link: CustomReflectable {
 
 extension Response: CustomReflectable {
     /// The parts of the response, without its body, the query of its URL and secret headers.
+    ///
+    /// The names of the request's agent are secret too.
     public var customMirror: Mirror {
+        let names = sentRequest?.options.secretNames ?? .standard
         let size =
             switch body {
             case .data(let data): "\(data.count) bytes"
@@ -52,7 +55,8 @@ extension Response: CustomReflectable {
             self,
             children: [
                 "status": statusCode, "url": url.redacted, "source": source.rawValue,
-                "headers": headers.redacted, "body": size, "trailers": trailers.redacted,
+                "headers": headers.redacted(names), "body": size,
+                "trailers": trailers.redacted(names),
                 "attempts": attempts, "timings": timings,
             ])
     }

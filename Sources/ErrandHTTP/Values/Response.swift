@@ -25,7 +25,7 @@ public struct Response: Sendable {
         set {
             change {
                 $0.body = newValue; $0.lazyJSON = LazyJSON()
-                ($0.isStreamed, $0.stream) = (false, nil)
+                ($0.isStreamed, $0.stream, $0.isCut) = (false, nil, false)
             }
         }
     }
@@ -113,6 +113,12 @@ public struct Response: Sendable {
         }
     }
 
+    /// Whether ``body`` is the beginning of a longer body, whose rest was not received.
+    package var isCut: Bool { shared.value.isCut }
+
+    /// Marks the body as the beginning of a longer one.
+    package mutating func markCut() { change { $0.isCut = true } }
+
     /// Sets the age of a response from the store.
     package mutating func setAge(_ age: Duration) { change { $0.age = age } }
 
@@ -141,6 +147,7 @@ public struct Response: Sendable {
         var removesNulls = false
         var decoder: Shared<FastJSONDecoder>?
         var isStreamed = false
+        var isCut = false
         var stream: (any ResponseStreamBody)?
         /// The request, without its body.
         var requestValue: (any Sendable)?

@@ -59,8 +59,10 @@ struct Replay: Sendable, Decodable {
         let isElsewhere =
             (try? URI(parsing: url))?.hasOrigin(of: original.url) != true
         var fields: [(name: String, value: String)] = []
+        // Each recorded field is used once, so that fields with one name keep their values and order.
+        var recorded = Array(original.headers)
         for header in headers where !Self.ownHeaders.contains(header.name.lowercasedASCII()) {
-            let value = restored(header, original.headers, redaction)
+            let value = restored(header, from: &recorded, redaction)
             guard !isElsewhere || value == header.value else {
                 throw Self.withheld("The header \(header.name)", original.url)
             }
@@ -96,16 +98,15 @@ struct Replay: Sendable, Decodable {
 
     /// The value of a header; the original one if the page has returned its redacted form.
     private func restored(
-        _ header: Header, _ original: HTTPFields, _ redaction: RedactionRules
+        _ header: Header, from recorded: inout [HTTPField], _ redaction: RedactionRules
     ) -> String {
         guard header.value.contains(RedactionRules.placeholder) else { return header.value }
-        for field in original
-        where field.name.rawName.lowercasedASCII() == header.name.lowercasedASCII()
-            && redaction.header(field.name.rawName, field.value) == header.value
-        {
-            return field.value
+        let name = header.name.lowercasedASCII()
+        let index = recorded.firstIndex { field in
+            field.name.rawName.lowercasedASCII() == name
+                && redaction.header(field.name.rawName, field.value) == header.value
         }
-        return header.value
+        return index.map { recorded.remove(at: $0).value } ?? header.value
     }
 
     /// The URL, with the original values of the arguments that are redacted.

@@ -81,7 +81,7 @@ import Testing
         #expect(fixture.content() == nil)
     }
 
-    @Test(arguments: [1, 4]) func onlyTheOwnerCanWriteThePart(segments: Int) async throws {
+    @Test(arguments: [1, 4]) func onlyTheOwnerCanUseThePart(segments: Int) async throws {
         use(segments: segments)
         let modes = Mutex<[mode_t]>([])
         let files = [fixture.part, fixture.journal]
@@ -96,7 +96,7 @@ import Testing
             }
         }
         try await fixture.run()
-        #expect(modes.withLock { $0.count > 1 && $0.allSatisfy { $0 & 0o022 == 0 } })
+        #expect(modes.withLock { $0.count > 1 && $0.allSatisfy { $0 & 0o077 == 0 } })
         var status = stat()
         #expect(stat(fixture.destination.path, &status) == 0)
         // As other files of the process.
@@ -110,5 +110,19 @@ import Testing
             $0.options.computedDigests = [.md5]
         }
         #expect(await fixture.runToError()?.code == .fileFailed)
+    }
+
+    /// Part files of earlier versions could be read by others, who could lock them.
+    @Test func partOfAnEarlierVersionIsOpenToItsOwnerOnly() async throws {
+        fixture.server.change { $0.cuts = [40_000] }
+        _ = await fixture.runToError()
+        try #require(chmod(fixture.part.path, 0o644) == 0)
+        fixture.server.change { $0.cuts = [10_000] }
+        _ = await fixture.runToError()
+        var status = stat()
+        #expect(stat(fixture.part.path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+        try await fixture.run()
+        #expect(stat(fixture.destination.path, &status) == 0)
+        #expect(status.st_mode & 0o777 == FileAccess.defaultMode(in: fixture.directory.path))
     }
 }

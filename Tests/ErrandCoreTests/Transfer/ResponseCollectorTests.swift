@@ -76,7 +76,7 @@ import Testing
         let context = TaskContext.forTest(transport: transport)
         var request = PipelineRequest(context: context, request: TransportRequest(url: URI()))
         request.attempt = 1
-        return (ResponseCollector(request, captured: nil), context)
+        return (ResponseCollector(request, sent: request.request, captured: nil), context)
     }
 }
 

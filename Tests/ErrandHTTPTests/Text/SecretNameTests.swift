@@ -109,4 +109,14 @@ import Testing
     func proofs(name: String, value: String, isProof: Bool) {
         #expect(SecretName.isProof(header: name, value: value) == isProof)
     }
+
+    /// A request of an agent with names of its own shares the other options with all requests.
+    @Test func namesAreNotPartOfTheOptions() {
+        var options = TransportOptions()
+        options.secretNames = SecretNames(added: ["X-Tenant"])
+        #expect(options.hasDefaults && options != TransportOptions())
+        #expect(options.secretNames.isSecret(header: "x-tenant"))
+        options.secretNames = .standard
+        #expect(options == TransportOptions())
+    }
 }

@@ -24,7 +24,7 @@
         }
 
         private static let options: [String: Treatment] = [
-            "namesOfSecrets": .elsewhere,
+            "secretNames": .elsewhere,
             "httpVersion": .refused { request in
                 request.url.scheme = "https"
                 request.options.httpVersion = .http11
@@ -155,6 +155,34 @@
                 request.url.scheme = "https"
                 request.options.security = policy
             }
+        }
+
+        /// A transfer that waits for the place of another one has its connect limit meanwhile.
+        @Test func connectLimitCountsTheWaitForAConnection() async throws {
+            let server = LoopbackServer()
+            let gate = Gate()
+            server.otherwise { _ in .silence(until: gate) }
+            try await server.start()
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.httpMaximumConnectionsPerHost = 1
+            let transport = URLSessionTransport(configuration: configuration)
+            var request = TransportRequest(url: try URI(parsing: server.url("/a")))
+            // Ends the test if the second transfer has no limit.
+            request.timeouts = Timeouts(connect: nil, idle: .seconds(60))
+            let first = RecordingReceiver()
+            let transfer = transport.start(request, receiver: first)
+            try await server.until { $0.requests == 1 }
+            request.timeouts = Timeouts(connect: .milliseconds(50), idle: nil)
+            let second = RecordingReceiver()
+            _ = transport.start(request, receiver: second)
+            let error = try await second.ended().end?.error
+            #expect(error?.code == .timedOut && error?.timeout == .connect)
+            #expect(server.status.accepted == 1)
+            transfer.cancel()
+            _ = try await first.ended()
+            gate.open()
+            transport.shutDown()
+            await server.stop()
         }
 
         private static func expire(
