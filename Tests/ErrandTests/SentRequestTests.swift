@@ -31,7 +31,7 @@ import Testing
         fixture.transport.on(
             .put, "/x", .json("{}", status: .serviceUnavailable), .json("{}"))
         let endpoint = fixture.with(
-            InlineRequest("x?a=secret") {
+            InlineRequest("x?a=quiet") {
                 $0.method = .put
                 $0.body = .string("text")
             })
@@ -44,19 +44,19 @@ import Testing
         for sent in [task.sentRequest, response.sentRequest] {
             let sent = try #require(sent)
             #expect(sent.method == .put)
-            #expect(sent.url.string == "https://api.example.com/x?a=secret")
+            #expect(sent.url.string == "https://api.example.com/x?a=quiet")
             #expect(sent.headers[.from] == "attempt 2" && sent.headers[.acceptLanguage] == "en")
             #expect(sent.headers[.authorization] == "Bearer hush")
             #expect(sent.headers[.contentType] == "text/plain; charset=utf-8")
             #expect(sent.body == nil)
             var dumped = "\(sent)"
             dump(sent, to: &dumped)
-            #expect(!dumped.contains("hush") && !dumped.contains("secret"))
+            #expect(!dumped.contains("hush") && !dumped.contains("quiet"))
         }
         var dumped = "\(task)\(response)"
         dump(task, to: &dumped)
         dump(response, to: &dumped)
-        #expect(!dumped.contains("hush") && !dumped.contains("secret"))
+        #expect(!dumped.contains("hush") && !dumped.contains("quiet"))
     }
 
     @Test func showsTheTargetOfARedirect() async throws {

@@ -88,7 +88,8 @@ public struct TransportOptions: Sendable, Hashable {
     }
     /// IP addresses to use instead of DNS, by `"host:port"`, or by `"host"` for all ports (default none).
     ///
-    /// The Host header and the certificate check still use the URL's host.
+    /// The Host header and the certificate check still use the URL's host. An HTTP proxy is asked for a tunnel (CONNECT)
+    /// to the address, also for `http`.
     public var addressOverrides: [String: [String]] {
         get { shared.value.addressOverrides }
         set { change { $0.addressOverrides = newValue } }
