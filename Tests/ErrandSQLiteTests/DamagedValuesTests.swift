@@ -1,3 +1,4 @@
+import ErrandCaching
 import ErrandCore
 import ErrandOutbox
 import Foundation
@@ -117,6 +118,14 @@ struct DamagedValuesTests {
         }
     }
 
+    /// The values that overflow in a sum, quickly.
+    @Test(arguments: ["-9223372036854775808", "9223372036854775807"])
+    func damagedSizesDoNotEndTheProcess(value: String) async throws {
+        try await fill()
+        try damage("entries", "size", value)
+        await use(store())
+    }
+
     @Test func damagedNumberOfEntriesIsCountedAgain() async throws {
         do {
             let store = store()
@@ -150,6 +159,35 @@ struct DamagedValuesTests {
         }
         #expect(refused?.code == .storeFailed)
         #expect(refused?.message.contains("header fields") == true)
+    }
+
+    /// A row whose checksum is valid is damaged, too, if its fields exceed the limit.
+    @Test(arguments: [7, 9]) func fieldsWithAValidChecksumAreBounded(mebibytes: Int) async throws {
+        let written = entry("a")
+        let store = SQLiteResponseStore(path: path, maximumMemoryBytes: 0)
+        try await store.store(written, for: key("a"))
+        let line = ":" + String(repeating: "v", count: (1 << 20) - 8) + "\n"
+        var headers = Array((0..<mebibytes).map { "x-\($0)" + line }.joined().utf8)
+        var sum = Checksum()
+        sum.combine(key("a").canonical)
+        sum.combine(written.url)
+        sum.combine(written.storedAt.timeIntervalSinceReferenceDate.bitPattern)
+        sum.combine(written.cacheVersion)
+        sum.combine(written.appVersion)
+        sum.combine(written.identity)
+        sum.combine(written.tag)
+        sum.combine(written.status)
+        headers.withUnsafeBytes { sum.combine($0) }
+        written.body.withUnsafeBytes { sum.combine($0) }
+        let connection = try SQLiteConnection(path: path, busyMilliseconds: 1000)
+        let update = try connection.prepare("UPDATE entries SET headers = ?1, checksum = ?2")
+        try headers.withUnsafeMutableBytes { bytes in
+            update.bindUnowned(UnsafeRawBufferPointer(bytes), at: 1)
+            update.bind(sum.value, at: 2)
+            try update.run()
+        }
+        let fields = try? await store.entry(for: key("a"))?.headers.count
+        #expect(fields == (mebibytes < 8 ? mebibytes : nil))
     }
 
     // MARK: - Outbox, checkpoints, queue

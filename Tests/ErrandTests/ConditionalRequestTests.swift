@@ -83,6 +83,9 @@ import Testing
         #expect(conditional.status == .notModified)
         let later = try await fixture.agent.send(request([:], policy))
         #expect(later.status == .ok && later.json["nick"].string == "a")
+        // The first response is still stored.
+        let usesStore = policy == .cacheElseLoad || policy == .http
+        #expect(fixture.transport.requests.count == (usesStore ? 2 : 3))
     }
 
     @Test func hooksCanSetTheCondition() async throws {
