@@ -35,9 +35,14 @@ struct ConnectionCloseTests {
     }
 
     /// A body delimited by the close is complete only after a TLS close_notify (RFC 9112 §9.8).
-    @Test(arguments: ["/properly", "/"])
-    func bodyWithoutCloseNotifyIsTruncated(path: String) async throws {
+    ///
+    /// The engine carries the request from its start if the request requires HTTP/1.1.
+    @Test(arguments: ["/properly", "/"], [TransportOptions.HTTPVersionPolicy.automatic, .http11])
+    func bodyWithoutCloseNotifyIsTruncated(
+        path: String, version: TransportOptions.HTTPVersionPolicy
+    ) async throws {
         var request = peers.request(.earlyTLS, host: "http11-ends.errand.test", path)
+        request.options.httpVersion = version
         request.options.security = .insecureForTests
         let record = try await CurlTransport.tested().run(request)
         #expect(record.head?.status == .ok && record.text == "xxxx", "\(record.errorText)")
@@ -45,9 +50,14 @@ struct ConnectionCloseTests {
     }
 
     /// A content coding marks its end, so close_notify is not necessary, unless there is no byte of it.
-    @Test(arguments: ["/coded", "/coded-cut"])
-    func codedBodyWithoutCloseNotifyNeedsItsEndMarker(path: String) async throws {
+    @Test(
+        arguments: ["/coded", "/coded-cut"],
+        [TransportOptions.HTTPVersionPolicy.automatic, .http11])
+    func codedBodyWithoutCloseNotifyNeedsItsEndMarker(
+        path: String, version: TransportOptions.HTTPVersionPolicy
+    ) async throws {
         var request = peers.request(.earlyTLS, host: "http11-ends.errand.test", path)
+        request.options.httpVersion = version
         request.options.security = .insecureForTests
         let record = try await CurlTransport.tested().run(request)
         #expect(record.text == (path == "/coded" ? "xxxx" : ""), "\(record.errorText)")

@@ -33,7 +33,7 @@ struct ReuseContract {
                 let own = "HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\n\(request.target)"
                 let surplus = "HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nsurplus"
                 let isFirst = connections.withLock { $0.insert(request.connection).inserted }
-                return .raw(isFirst ? own : surplus + own)
+                return .raw(isFirst ? own : surplus + own, keepsConnection: true)
             }
             for number in 0..<20 {
                 let method = number.isMultiple(of: 2) ? HTTPMethod.get : .put

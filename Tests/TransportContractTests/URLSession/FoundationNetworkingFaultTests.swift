@@ -53,11 +53,14 @@
             try await ContractFixture.with(.sharedURLSession) { fixture async throws in
                 fixture.server.otherwise { request in
                     let own = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n" + request.path
-                    return .raw(request.number == 0 ? own : own.replacing("/b", with: "/x") + own)
+                    return .raw(
+                        request.number == 0 ? own : own.replacing("/b", with: "/x") + own,
+                        keepsConnection: true)
                 }
                 _ = try await fixture.succeed(fixture.request(.get, "/a"))
                 let record = try await fixture.succeed(fixture.request(.get, "/b"))
                 #expect(record.body == Data("/x".utf8))
+                #expect(fixture.server.status.accepted == 1)
             }
         }
 
