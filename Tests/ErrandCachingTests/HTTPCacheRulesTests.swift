@@ -199,6 +199,16 @@ import Testing
         #expect(CacheInvalidation.addresses(target: target, status: 404, headers: headers).isEmpty)
     }
 
+    /// Bytes that are not UTF-8 are escaped as they are (RFC 9110 §5.5).
+    @Test func invalidatedURIsKeepTheirBytes() throws {
+        let headers = HTTPFields([
+            HTTPField(name: .location, value: Array("/jos".utf8) + [0xE9])
+        ])
+        let addresses = CacheInvalidation.addresses(
+            target: try URI(parsing: "https://a.example/"), status: 201, headers: headers)
+        #expect(addresses.map(\.string) == ["https://a.example/", "https://a.example/jos%E9"])
+    }
+
     @Test(arguments: [HTTPMethod.get, .head, .options, "TRACE", .query])
     func safeMethodsInvalidateNothing(method: HTTPMethod) {
         #expect(method.isSafe && !CacheInvalidation.mayChange(method))

@@ -72,6 +72,17 @@ struct TusMessageTests {
         #expect(it.location == "http://b.test/1")
     }
 
+    /// Bytes that are not UTF-8 are escaped as they are (RFC 9110 §5.5).
+    @Test func locationKeepsItsBytes() throws {
+        let headers = HTTPFields([
+            HTTPField(name: .location, value: Array("/jos".utf8) + [0xE9])
+        ])
+        let response = Response(
+            status: .created, headers: headers, url: try URI(parsing: "https://a.test/"))
+        let it = TusResponse(response, now: Date(timeIntervalSince1970: 0))
+        #expect(it.location == "https://a.test/jos%E9")
+    }
+
     // MARK: - Metadata
 
     @Test func metadataIsSortedAndInBase64() throws {
