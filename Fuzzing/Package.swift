@@ -19,7 +19,6 @@ let package = Package(
         ),
         .target(
             name: "StreamParsersFuzz",
-            // ErrandStreaming is a target without a product; ErrandCore contains it.
             dependencies: [.product(name: "ErrandCore", package: "errand")],
             swiftSettings: [.unsafeFlags(["-package-name", "errand"])]
         ),

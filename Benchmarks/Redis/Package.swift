@@ -13,7 +13,7 @@ let package = Package(
             name: "RedisBench",
             dependencies: [
                 "CHiredisPlain",
-                .product(name: "ErrandCaching", package: "errand"),
+                .product(name: "ErrandCore", package: "errand"),
                 .product(name: "ErrandRedis", package: "errand"),
             ]),
     ],

@@ -12,7 +12,7 @@ let package = Package(
             name: "StoreBench",
             dependencies: [
                 "PlainSQLite",
-                .product(name: "ErrandCaching", package: "errand"),
+                .product(name: "ErrandCore", package: "errand"),
                 .product(name: "ErrandSQLite", package: "errand"),
             ]),
     ],

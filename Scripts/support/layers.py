@@ -13,7 +13,8 @@ class Layers:
         for number, line in enumerate(text.splitlines(), 1):
             line = line.partition("#")[0].rstrip()
             if line.startswith("foreign "):
-                self.foreign.add(tuple(line.split()[1:3]))
+                owner, user, *types = line.split()[1:]
+                self.foreign |= {(owner, user, it) for it in types}
             elif line and not line.startswith(" "):
                 target = line
             elif line:
@@ -46,18 +47,18 @@ class Layers:
 
     def strangers(self, declared, users):
         """Types that only one other target uses. `declared` has the target of each type, `users` the targets that
-        name it; a pair of targets in the table without such a type is a fault too."""
+        name it; a type in the table that others use, too, is a fault."""
         found = set()
         for type_name, target in sorted(declared.items()):
             others = users.get(type_name, set())
             if target in others or len(others) != 1:
                 continue
-            pair = (target, next(iter(others)))
-            found.add(pair)
-            if pair not in self.foreign:
-                yield f"only {pair[1]} uses {type_name} of {target}: move it there"
-        for pair in sorted(self.foreign - found):
-            yield f"Scripts/support/layers: no type of {pair[0]} is used by {pair[1]} alone; remove the line"
+            user = next(iter(others))
+            found.add((target, user, type_name))
+            if (target, user, type_name) not in self.foreign:
+                yield f"only {user} uses {type_name} of {target}: move it there"
+        for target, user, type_name in sorted(self.foreign - found):
+            yield f"Scripts/support/layers: {type_name} of {target} is not used by {user} alone; remove the name"
 
     def table(self):
         lines = ["| target | layers, each of which may use those to its right |", "|---|---|"]

@@ -1,3 +1,3 @@
 // `import Errand` is enough to define endpoints, configure agents and read responses and streams.
+
 @_exported public import ErrandCore
-@_exported public import ErrandStreaming

@@ -1,6 +1,5 @@
 import Dispatch
 import ErrandCore
-import ErrandDownload
 import ErrandHTTP
 import Foundation
 import Synchronization

@@ -1,3 +1,4 @@
+public import ErrandCore
 public import ErrandHTTP
 public import Foundation
 public import HTTPTypes

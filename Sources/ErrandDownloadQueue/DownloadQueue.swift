@@ -1,5 +1,4 @@
 public import ErrandCore
-import ErrandDownload
 public import ErrandHTTP
 import ErrandSQLite
 import ErrandTransport

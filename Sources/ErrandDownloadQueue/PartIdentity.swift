@@ -1,4 +1,4 @@
-import ErrandDownload
+import ErrandCore
 import ErrandHTTP
 import Foundation
 

@@ -1,3 +1,4 @@
+import ErrandCore
 public import ErrandHTTP
 import ErrandJSON
 public import Foundation

@@ -1,5 +1,5 @@
 #if Redis
-    import ErrandCaching
+    import ErrandCore
     import ErrandHTTP
 
     /// The entries that a store keeps in memory, and the reads that may add one; pure.

@@ -1,5 +1,5 @@
 #if Redis
-    import ErrandCaching
+    import ErrandCore
 
     /// The removals that could not be performed, repeated before the server is used again; pure.
     struct MissedRemovals: Sendable {

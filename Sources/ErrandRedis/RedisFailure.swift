@@ -1,5 +1,5 @@
 #if Redis
-    import ErrandCaching
+    import ErrandCore
     import ErrandHTTP
 
     /// The reason why the server could not be used, or did not perform a command.

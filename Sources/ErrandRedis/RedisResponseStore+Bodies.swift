@@ -1,5 +1,5 @@
 #if Redis
-    public import ErrandCaching
+    public import ErrandCore
     import Foundation
     import Synchronization
 

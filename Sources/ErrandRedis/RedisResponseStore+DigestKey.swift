@@ -1,5 +1,5 @@
 #if Redis
-    public import ErrandCaching
+    public import ErrandCore
     public import Foundation
 
     extension RedisResponseStore {

@@ -1,5 +1,5 @@
 #if Redis
-    public import ErrandCaching
+    public import ErrandCore
     import Foundation
 
     /// Stores responses on a Redis or Valkey server, which many machines share, and caches some of

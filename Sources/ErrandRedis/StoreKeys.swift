@@ -1,5 +1,5 @@
 #if Redis
-    import ErrandCaching
+    import ErrandCore
 
     /// The names of the keys of a store on the server.
     ///

@@ -1,5 +1,5 @@
 #if Redis
-    import ErrandCaching
+    import ErrandCore
     import Foundation
     import Synchronization
 

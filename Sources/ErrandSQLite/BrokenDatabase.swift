@@ -1,5 +1,5 @@
 import CSQLite
-import ErrandCaching
+import ErrandCore
 import Foundation
 
 /// A database file of a response store that cannot be used.

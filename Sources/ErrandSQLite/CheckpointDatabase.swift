@@ -1,4 +1,4 @@
-package import ErrandCaching
+package import ErrandCore
 package import Foundation
 
 /// The checkpoints of chains in a SQLite database.

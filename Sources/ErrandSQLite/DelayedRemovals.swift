@@ -1,4 +1,4 @@
-import ErrandCaching
+import ErrandCore
 
 /// The removals of entries from a file that cannot be opened.
 struct DelayedRemovals {

@@ -1,4 +1,4 @@
-package import ErrandCaching
+package import ErrandCore
 package import Foundation
 
 /// The entries of a download queue in a SQLite database: one row for each.

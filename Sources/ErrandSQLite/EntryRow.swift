@@ -1,5 +1,5 @@
 import CSQLite
-import ErrandCaching
+import ErrandCore
 import Foundation
 import HTTPTypes
 

@@ -1,4 +1,4 @@
-import ErrandCaching
+import ErrandCore
 import Foundation
 
 /// A body that is stored in parts.

@@ -1,5 +1,5 @@
 import CSQLite
-import ErrandCaching
+import ErrandCore
 import Foundation
 
 /// An open database whose schema was checked and whose statements are prepared.

@@ -1,5 +1,5 @@
 import CSQLite
-import ErrandCaching
+import ErrandCore
 import Foundation
 
 /// A connection to a database; closed when deallocated.

@@ -1,5 +1,5 @@
 import CSQLite
-import ErrandCaching
+import ErrandCore
 
 /// An error that SQLite returned.
 struct SQLiteFailure: Error, CustomStringConvertible {

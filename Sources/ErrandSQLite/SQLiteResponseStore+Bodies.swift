@@ -1,4 +1,4 @@
-public import ErrandCaching
+public import ErrandCore
 import Foundation
 import Synchronization
 

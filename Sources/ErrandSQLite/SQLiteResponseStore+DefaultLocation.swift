@@ -1,4 +1,4 @@
-import ErrandCaching
+import ErrandCore
 public import Foundation
 
 extension SQLiteResponseStore {

@@ -1,4 +1,4 @@
-import ErrandCaching
+import ErrandCore
 import Foundation
 import Synchronization
 

@@ -1,4 +1,4 @@
-import ErrandCaching
+import ErrandCore
 
 /// The size limits of a store, and the numbers derived from them.
 struct StoreLimits: Sendable {

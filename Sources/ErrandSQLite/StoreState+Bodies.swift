@@ -1,4 +1,4 @@
-import ErrandCaching
+import ErrandCore
 import Foundation
 
 /// Bodies that are read and written in parts.

@@ -1,4 +1,4 @@
-import ErrandCaching
+import ErrandCore
 
 /// Removals that hold the limits or free unused bytes.
 extension StoreState {

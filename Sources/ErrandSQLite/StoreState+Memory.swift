@@ -1,4 +1,4 @@
-import ErrandCaching
+import ErrandCore
 
 /// The operations while the file cannot be opened: the entries cached in memory are the store.
 extension StoreState {

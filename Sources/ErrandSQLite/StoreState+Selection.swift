@@ -1,4 +1,4 @@
-import ErrandCaching
+import ErrandCore
 
 /// Listing and removing the entries of a selection.
 extension StoreState {

@@ -1,4 +1,4 @@
-import ErrandCaching
+import ErrandCore
 
 extension StoreState {
     // MARK: - Writing

@@ -1,4 +1,4 @@
-import ErrandCaching
+import ErrandCore
 import Foundation
 
 /// The state that the store's lock protects: the connection, the entries cached in memory, and the

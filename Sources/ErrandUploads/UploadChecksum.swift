@@ -1,4 +1,4 @@
-import ErrandDownload
+import ErrandCore
 
 /// A digest for `Upload-Checksum`, computed while a piece is read.
 struct UploadChecksum: Sendable {

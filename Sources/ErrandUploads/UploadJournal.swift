@@ -1,4 +1,4 @@
-import ErrandDownload
+import ErrandCore
 import ErrandHTTP
 import Foundation
 
@@ -120,7 +120,7 @@ final class UploadJournalFile: Sendable {
         do throws(FileReplacement.Failure) {
             try FileReplacement.write(
                 journal.encoded(), to: url.path, through: url.path + "-new", flush: PartFile.flush)
-        } catch { throw failure(error.step == .create ? "created" : "written", error.code) }
+        } catch { throw failure(error.stage == .create ? "created" : "written", error.code) }
         FilePlacement.syncDirectory(url.deletingLastPathComponent())
     }
 

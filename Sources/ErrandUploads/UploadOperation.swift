@@ -1,6 +1,5 @@
 import Errand
 import ErrandCore
-import ErrandDownload
 import ErrandHTTP
 import Foundation
 import HTTPTypes

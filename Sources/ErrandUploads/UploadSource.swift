@@ -1,5 +1,5 @@
 import Dispatch
-import ErrandDownload
+import ErrandCore
 import ErrandHTTP
 import Foundation
 

@@ -1,5 +1,5 @@
+import ErrandCore
 import ErrandCurl
-import ErrandDownload
 import ErrandSQLite
 import ErrandTesting
 import ErrandTransport
@@ -363,7 +363,9 @@ import Testing
 
     // MARK: - Two limits of the bandwidth
 
-    /// The lower one of the limits of queue and agent decides, and neither prevents the other's continuation.
+    /// Neither the limit of the queue nor that of the agent is exceeded, and neither prevents the other's continuation.
+    ///
+    /// How long both take together depends on when the bytes arrive; LimitedTransferTests has the rule.
     @Test(arguments: [(10_000, 20_000), (20_000, 10_000)] as [(Int64, Int64)])
     func queueAndAgentLimitTheBandwidth(queueLimit: Int64, agentLimit: Int64) async throws {
         try await fixture.server.start()

@@ -1,3 +1,4 @@
+import ErrandCore
 import ErrandHTTP
 import ErrandSQLite
 import Foundation

@@ -1,6 +1,5 @@
 #if Tracing
     import ErrandCore
-    import ErrandStreaming
     import ErrandTesting
     import ErrandTransport
     import Foundation

@@ -1,3 +1,5 @@
+import ErrandCore
+
 #if os(Linux)
     import ErrandHTTP
     import ErrandReachability

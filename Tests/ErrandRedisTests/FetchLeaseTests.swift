@@ -1,5 +1,5 @@
 #if Redis && os(Linux)
-    import ErrandCaching
+    import ErrandCore
     import Foundation
     import Synchronization
     import Testing

@@ -1,4 +1,3 @@
-import ErrandCaching
 import ErrandCore
 import ErrandOutbox
 import Foundation

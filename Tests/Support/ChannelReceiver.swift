@@ -1,5 +1,5 @@
+import ErrandCore
 import ErrandCurl
-import ErrandStreaming
 import ErrandTransport
 import Foundation
 import Synchronization

@@ -1,4 +1,4 @@
-import ErrandCaching
+import ErrandCore
 import Synchronization
 
 /// A memory store whose reads and writes can be made to fail, and whose writes can be held.

@@ -1,1 +1,1 @@
-../../../Tests/ErrandStreamingTests/Support/JSONGrammar.swift
+../../../Tests/ErrandCoreTests/Support/JSONGrammar.swift

@@ -1,1 +1,1 @@
-../../../Tests/ErrandStreamingTests/NaiveEventStream.swift
+../../../Tests/ErrandCoreTests/Streaming/NaiveEventStream.swift

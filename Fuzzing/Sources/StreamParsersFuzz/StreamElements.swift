@@ -1,7 +1,7 @@
 import ErrandHTTP
 import ErrandJSON
 
-@testable import ErrandStreaming
+@testable import ErrandCore
 
 /// The elements that a parser finds in the chunks of a body, in a form that can be compared.
 struct StreamElements: Equatable {

@@ -1,1 +1,1 @@
-../../../Tests/ErrandStreamingTests/Support/Tree.swift
+../../../Tests/ErrandCoreTests/Support/Tree.swift

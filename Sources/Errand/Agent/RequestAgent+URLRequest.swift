@@ -1,5 +1,4 @@
 public import ErrandCore
-import ErrandStreaming
 import ErrandTransport
 import Foundation
 import HTTPTypes

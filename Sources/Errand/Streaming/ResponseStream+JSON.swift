@@ -1,5 +1,4 @@
 public import ErrandCore
-import ErrandStreaming
 
 extension ResponseStream {
     /// The values of a body with one JSON text on each line (JSON Lines, NDJSON); blank lines are skipped.

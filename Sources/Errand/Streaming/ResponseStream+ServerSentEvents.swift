@@ -1,5 +1,4 @@
 public import ErrandCore
-public import ErrandStreaming
 import Foundation
 import HTTPTypes
 

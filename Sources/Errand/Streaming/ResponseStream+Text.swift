@@ -1,5 +1,4 @@
 public import ErrandCore
-import ErrandStreaming
 public import Foundation
 
 extension ResponseStream {

@@ -1,5 +1,4 @@
 public import ErrandCore
-import ErrandStreaming
 import Foundation
 import Synchronization
 

@@ -1,4 +1,3 @@
-package import ErrandStreaming
 import ErrandTransport
 import Foundation
 

@@ -1,5 +1,3 @@
-package import ErrandConcurrency
-
 /// Runs around a request: can change it, send it more than once, or return a response of its own.
 ///
 ///     struct Stopwatch: Interceptor {

@@ -1,6 +1,5 @@
 // Performance annotations: decisions 10 and 17.
 
-package import ErrandDownload
 package import ErrandTransport
 package import HTTPTypes
 

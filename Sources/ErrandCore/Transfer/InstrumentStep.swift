@@ -1,4 +1,3 @@
-import ErrandStreaming
 import ErrandTransport
 
 /// Calls the instruments of the configuration before and after each transfer, and lets the capture intervene.

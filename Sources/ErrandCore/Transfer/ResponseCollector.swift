@@ -1,4 +1,3 @@
-import ErrandStreaming
 import ErrandTransport
 import Foundation
 import Synchronization

@@ -1,6 +1,5 @@
 // Performance annotations: decisions 10 and 17.
 
-import ErrandStreaming
 import ErrandTransport
 import Foundation
 

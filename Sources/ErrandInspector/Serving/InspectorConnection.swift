@@ -1,3 +1,5 @@
+import ErrandCore
+
 #if Inspector
     import ErrandHTTP
     import Foundation

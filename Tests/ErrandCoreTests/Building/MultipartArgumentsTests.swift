@@ -1,4 +1,3 @@
-import ErrandStreaming
 import Foundation
 import HTTPTypes
 import Testing

@@ -1,3 +1,4 @@
+import ErrandCore
 import ErrandJSON
 import Foundation
 import Synchronization

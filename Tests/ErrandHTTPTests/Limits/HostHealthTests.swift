@@ -1,3 +1,4 @@
+import ErrandCore
 import Foundation
 import Testing
 

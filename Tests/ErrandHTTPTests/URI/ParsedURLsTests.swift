@@ -1,3 +1,4 @@
+import ErrandCore
 import Testing
 
 @testable import ErrandHTTP

@@ -1,3 +1,4 @@
+import ErrandCore
 import ErrandTesting
 import Foundation
 import HTTPTypes

@@ -1,6 +1,5 @@
 #if os(Linux)
     import ErrandCore
-    import ErrandStreaming
     import ErrandTesting
     import ErrandTransport
     import Foundation

@@ -1,5 +1,4 @@
 import ErrandCore
-import ErrandStreaming
 import ErrandTesting
 import ErrandTransport
 import Foundation

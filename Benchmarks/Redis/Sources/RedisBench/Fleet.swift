@@ -1,4 +1,4 @@
-import ErrandCaching
+import ErrandCore
 import ErrandRedis
 import Foundation
 import Synchronization

@@ -1,5 +1,5 @@
 import CHiredisPlain
-import ErrandCaching
+import ErrandCore
 import ErrandRedis
 import Foundation
 

@@ -1,4 +1,4 @@
-import ErrandCaching
+import ErrandCore
 import Foundation
 
 /// Keys, entries and random numbers that are the same in each run.

@@ -1,0 +1,107 @@
+package import ErrandHTTP
+import Foundation
+import Synchronization
+
+/// The URLs that were parsed or resolved recently.
+///
+/// Base URLs, and the URLs of most endpoints, are the same text in many requests, and parsing costs more than
+/// the rest of building a small request. A table with one place for each hash value needs no order of use: a
+/// new URL replaces the one in its place. Long URLs and those with a query, a user or a fragment are not
+/// kept: they rarely occur twice, and may contain secrets.
+package final class ParsedURLs: Sendable {
+    package static let shared = ParsedURLs()
+
+    // Entries are objects, so that a look-up copies no strings. They are compared under the lock, which costs less than
+    // references to them that several threads count.
+
+    private final class Entry: Sendable {
+        let text: String
+        let url: URI
+
+        init(_ text: String, _ url: URI) {
+            self.text = text
+            self.url = url
+        }
+
+        /// The URL if the text consists of the same bytes.
+        func url(of other: String) -> URI? { has(other) ? url : nil }
+
+        /// Whether the text consists of the same bytes; `String` compares canonical equivalence.
+        private func has(_ other: String) -> Bool {
+            text.utf8.withContiguousStorageIfAvailable { one in
+                other.utf8.withContiguousStorageIfAvailable { two in
+                    guard let first = one.baseAddress, let second = two.baseAddress else {
+                        return one.isEmpty && two.isEmpty
+                    }
+                    return one.count == two.count && memcmp(first, second, one.count) == 0
+                } ?? false
+            } ?? false
+        }
+    }
+
+    private final class Resolution: Sendable {
+        let reference: URI
+        let base: URI
+        let url: URI
+
+        init(_ reference: URI, _ base: URI, _ url: URI) {
+            self.reference = reference
+            self.base = base
+            self.url = url
+        }
+
+        /// The resolved URL if these are its reference and base.
+        func url(of other: URI, against otherBase: URI) -> URI? {
+            reference.identity == other.identity && base.identity == otherBase.identity ? url : nil
+        }
+    }
+
+    private static let places = 64
+    private static let maximumLength = 256
+
+    private let entries = Mutex([Entry?](repeating: nil, count: places))
+    private let resolutions = Mutex([Resolution?](repeating: nil, count: places))
+
+    package init() {}
+
+    /// Parses a URL like `URI(parsing:)`.
+    package func url(parsing text: String) throws(RequestError) -> URI {
+        guard text.utf8.count <= Self.maximumLength else { return try URI(parsing: text) }
+        let place = Self.place(of: text)
+        if let url = entries.withLock({ $0[place]?.url(of: text) }) { return url }
+        let url = try URI(parsing: text)
+        guard Self.mayKeep(url) else { return url }
+        let entry = Entry(text, url)
+        let replaced = entries.withLock { exchange(&$0[place], with: entry) }
+        withExtendedLifetime(replaced) {}
+        return url
+    }
+
+    /// Resolves a reference against a base URL, whose path is a directory with or without a slash at its end.
+    package func resolve(_ reference: URI, against base: URI) -> URI {
+        guard Self.mayKeep(reference), Self.mayKeep(base) else {
+            return reference.resolved(against: base.asDirectory)
+        }
+        let place = (reference.identity ^ base.identity) % Self.places
+        if let url = resolutions.withLock({ $0[place]?.url(of: reference, against: base) }) {
+            return url
+        }
+        let entry = Resolution(reference, base, reference.resolved(against: base.asDirectory))
+        let replaced = resolutions.withLock { exchange(&$0[place], with: entry) }
+        withExtendedLifetime(replaced) {}
+        return entry.url
+    }
+
+    private static func mayKeep(_ url: URI) -> Bool {
+        url.hasOnlyPath && url.path.utf8.count <= maximumLength
+    }
+
+    /// A place by length and last bytes, in which the URLs of one service differ; cheaper than `hashValue`.
+    private static func place(of text: String) -> Int {
+        text.utf8.withContiguousStorageIfAvailable { bytes in
+            var hash = UInt32(truncatingIfNeeded: bytes.count)
+            for byte in bytes.suffix(8) { hash = (hash &* 31) &+ UInt32(byte) }
+            return Int(hash % UInt32(places))
+        } ?? 0
+    }
+}

@@ -1,0 +1,108 @@
+public import ErrandHTTP
+public import Foundation
+
+/// The part of a request that contains the arguments.
+public enum ArgumentPlacement: Sendable, Hashable {
+    /// The query for GET, HEAD and DELETE, and for every method if the endpoint has a body of its own that is not
+    /// multipart; otherwise the body.
+    ///
+    /// The default.
+    case automatic
+    /// The query, for every method.
+    case query
+    /// The body, for every method; an own body must be multipart.
+    case body
+    /// The query and the body; an own body must be multipart.
+    case queryAndBody
+}
+
+/// The format of arguments in a request body.
+///
+/// In a query, arguments are always form-encoded.
+public enum RequestSerializer: Sendable {
+    /// `application/x-www-form-urlencoded`; the default.
+    case form
+    /// `application/json`
+    case json
+    /// `application/x-plist` in XML format.
+    case plist
+    /// `application/x-plist` in binary format.
+    case binaryPlist
+    /// The bytes that a closure returns, with this content type.
+    case custom(contentType: String, @Sendable (Arguments) throws -> Data)
+}
+
+/// The expected format of a response body.
+public enum ResponseSerializer: Sendable {
+    /// Any bytes.
+    case data
+    /// Text: in the charset of the header, of the byte order mark, UTF-8, or Latin-1, in this order; see
+    /// ``Response/string``.
+    case string
+    /// JSON; invalid JSON fails the request, an empty body does not.
+    ///
+    /// The default.
+    case json
+    /// A property list.
+    case plist
+    /// XML: only the content type is checked; the app parses the bytes.
+    case xml
+    /// A format that a closure checks; the error that it throws fails the request.
+    case custom(@Sendable (Response) throws -> Void)
+    /// The first of these formats that accepts the body; if none does, the first one's error is thrown.
+    indirect case compound([ResponseSerializer])
+
+    /// Whether a closure checks the body.
+    package var hasClosure: Bool {
+        switch self {
+        case .custom: true
+        case .compound(let serializers): serializers.contains(where: \.hasClosure)
+        case .data, .string, .json, .plist, .xml: false
+        }
+    }
+
+    /// Whether a body of JSON can be accepted.
+    package var acceptsJSON: Bool {
+        switch self {
+        case .data, .string, .json, .custom: true
+        case .plist, .xml: false
+        case .compound(let serializers): serializers.contains(where: \.acceptsJSON)
+        }
+    }
+}
+
+/// The content types that a response may have.
+public enum AcceptableContentTypes: Sendable, Hashable {
+    /// The types of the response serializer; the default.
+    ///
+    /// For JSON: `application/json`, `text/json`, `text/javascript` and `*+json`. Every type for data and string.
+    case automatic
+    /// Every content type.
+    case any
+    /// These types, such as `text/html`, and patterns, such as `image/*` and `*+json`.
+    case types(Set<String>)
+}
+
+/// Credentials that the first attempt sends in `Authorization` (RFC 9110 §11.6.2).
+///
+/// The description and the mirror contain no secret.
+public enum Authorization: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+    /// The `Basic` scheme (RFC 7617) with user and password in UTF-8.
+    case basic(user: String, password: String)
+    /// The `Bearer` scheme (RFC 6750).
+    case bearer(String)
+    /// The complete value of the header.
+    case custom(String)
+
+    /// The scheme, without the credentials.
+    public var description: String {
+        switch self {
+        case .basic: "Basic"
+        case .bearer: "Bearer"
+        case .custom: "custom"
+        }
+    }
+
+    /// An empty mirror, so that dumps do not contain credentials.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

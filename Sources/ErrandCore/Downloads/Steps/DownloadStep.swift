@@ -1,0 +1,69 @@
+import ErrandTransport
+
+/// Opens the part file of a download for all attempts, and leaves a complete file or none.
+///
+/// The step runs outside retry, so that the part file stays locked, and its digests continue, between attempts. A
+/// download that fails or is cancelled keeps the part file and its journal for the next start.
+package final class DownloadStep: Step {
+    package init() {}
+
+    package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
+        pipelineRequest.context.description.isDownload
+    }
+
+    nonisolated(nonsending) package func run(
+        _ pipelineRequest: PipelineRequest, next: Next
+    ) async throws(RequestError) -> Response {
+        guard let plan = pipelineRequest.description.download else {
+            return try await next(pipelineRequest)
+        }
+        let request = pipelineRequest.request
+        let destination = try DownloadDestination(plan, url: request.url)
+        try destination.check(request.headers, plan.existingFile)
+        if plan.existingFile == .keep, !destination.isFolder, destination.isTaken {
+            return try await KeptFile.response(
+                destination.file, plan,
+                Response(status: .ok, url: request.url, source: .cacheFresh, attempts: 0))
+        }
+        let (opened, file) = try Self.open(plan, destination, url: request.url)
+        let session = DownloadSession(
+            plan, opened, file, url: request.url,
+            began: pipelineRequest.context.clock.uptime)
+        var pipelineRequest = pipelineRequest
+        pipelineRequest.download = session
+        do {
+            // Ranges are defined for GET only (RFC 9110 §14.2).
+            try await session.begin(
+                allowsResume: request.method == .get
+                    && pipelineRequest.description.acceptsStatus(206))
+            // The last attempt has closed the file.
+            return try await next(pipelineRequest)
+        } catch {
+            let isDiscarded =
+                error.code == .digestMismatch
+                || error.isCancellation
+                    && (pipelineRequest.context.discardsPart ?? !plan.options.keepsPartWhenCancelled)
+            await session.file.close(isDiscarded ? .discarded : .kept)
+            throw error
+        }
+    }
+
+    /// The greatest number of downloads of one URL to one destination at the same time.
+    private static let maximumParts = 100
+
+    /// Opens the part file; with ``DownloadPlan/ExistingFile/rename`` one that no other download uses.
+    private static func open(
+        _ plan: DownloadPlan, _ destination: DownloadDestination, url: URI
+    ) throws(RequestError) -> (DownloadDestination, PartFile) {
+        var destination = destination
+        for number in 2...maximumParts {
+            do throws(RequestError) {
+                return (destination, try PartFile(destination))
+            } catch {
+                guard plan.existingFile == .rename, error.isFileInUse else { throw error }
+            }
+            destination = try DownloadDestination(plan, url: url, number: number)
+        }
+        return (destination, try PartFile(destination))
+    }
+}
