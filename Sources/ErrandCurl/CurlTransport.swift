@@ -76,13 +76,14 @@
             if !mailbox.post(.start(transfer), mayRunOnCaller: request.body == nil) {
                 mailbox.ended()
                 if case .success(let source) = source { source.close() }
-                receiver.didEnd(TransferEnd(error: CurlFailure.cannotStart))
+                let error = mailbox.isShutDown ? CurlFailure.shutDown : CurlFailure.cannotStart
+                receiver.didEnd(TransferEnd(error: error))
             }
             return transfer
         }
 
-        /// Ends every active transfer, and each later one at once, with
-        /// ``RequestError/Code/agentShutDown``.
+        /// Ends every active transfer, and each later one at once, with ``RequestError/Code/agentShutDown``, and closes
+        /// all connections.
         public func shutDown() { for mailbox in mailboxes { _ = mailbox.post(.shutDown) } }
 
         /// The number of connections that are open or being opened, in use and idle.

@@ -22,8 +22,8 @@ public protocol Transport: Sendable {
     /// cancelled or the transport is shut down.
     func start(_ request: TransportRequest, receiver: any TransferReceiver) -> any Transfer
 
-    /// Ends every transfer with ``RequestError/Code/agentShutDown``; later transfers fail with it
-    /// at once.
+    /// Ends every transfer with ``RequestError/Code/agentShutDown``, and closes all connections; later transfers fail
+    /// with it at once.
     func shutDown()
 }
 

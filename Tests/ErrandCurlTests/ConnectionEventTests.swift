@@ -71,6 +71,18 @@
             transport.shutDown()
         }
 
+        /// The transport is still referenced: its release closes the connections, too.
+        @Test func shutDownClosesIdleConnections() async throws {
+            try await start { _ in LoopbackResponse(body: "ok") }
+            let transport = CurlTransport.tested()
+            let reports = Reports(transport)
+            _ = try await run(transport)
+            transport.shutDown()
+            #expect(try await reports.reasons(2) == ["opened", "shutDown"])
+            #expect(try await run(transport).error?.code == .agentShutDown)
+            await server.stop()
+        }
+
         @Test func closeOfTheResponseIsNotPersistent() async throws {
             try await start { _ in
                 LoopbackResponse(headers: ["Connection": "close"], body: "ok")

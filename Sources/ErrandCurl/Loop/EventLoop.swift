@@ -323,6 +323,7 @@
                 case .close: isClosing = true
                 case .shutDown:
                     isShutDown = true
+                    isClosing = true
                     for easyHandle in active { easyHandle.stop(.shutDown) }
                     http1?.shutDown()
                 }

@@ -15,7 +15,7 @@
             case start(CurlTransfer)
             /// The signals of a transfer have changed.
             case attend(CurlTransfer)
-            /// Ends all transfers and rejects later ones.
+            /// Ends all transfers and rejects later ones; the loop then closes its connections and exits.
             case shutDown
             /// No new transfers will follow; the loop exits when all transfers have ended.
             case close
@@ -28,6 +28,7 @@
             /// stay open until then.
             var wakers = 0
             var loop = ThreadState.none
+            var isShutDown = false
         }
 
         private enum ThreadState: Sendable {
@@ -77,13 +78,11 @@
         ///   thread sleeps.
         func post(_ message: Message, mayRunOnCaller: Bool = false) -> Bool {
             let (isTaken, action) = state.withLock { state -> (Bool, PostAction) in
-                if case .none = state.loop {
-                    if case .shutDown = message {
-                        // No transfer is active; the loop reads this message before any later
-                        // start.
-                        state.messages.append(message)
-                        return (true, .nothing)
-                    }
+                if case .shutDown = message {
+                    state.isShutDown = true
+                    // No transfer is active, and no connection is open.
+                    if case .none = state.loop { state.loop = .gone }
+                } else if case .none = state.loop {
                     state.loop = startThread()
                 }
                 guard case .running(let wakeUp, let lock) = state.loop else {
@@ -127,6 +126,9 @@
                 if wakes { perform(.wake(descriptor)) }
             }
         }
+
+        /// Whether ``Message/shutDown`` was posted.
+        var isShutDown: Bool { state.withLock { $0.isShutDown } }
 
         /// Announces that no new transfers will follow.
         func close() {

@@ -43,6 +43,18 @@ struct LifecycleContract {
         }
     }
 
+    /// The transport is still referenced: its release closes the connections, too.
+    @Test(arguments: TransportKind.allCases)
+    func shutDownClosesIdleConnections(kind: TransportKind) async throws {
+        try await ContractFixture.with(kind) { fixture async throws in
+            fixture.respond(with: [.head, .bytes(Data("x".utf8))])
+            #expect(try await fixture.run(fixture.request()).end?.error == nil)
+            fixture.transport.shutDown()
+            try await fixture.server.until { $0.open == 0 }
+            try await fixture.fail(fixture.request(), .agentShutDown)
+        }
+    }
+
     @Test(arguments: TransportKind.allCases)
     func transfersFinishWithoutReferencesToTheTransport(kind: TransportKind) async throws {
         let server = LoopbackServer()
