@@ -1,24 +1,4 @@
 extension URI {
-    /// Parses text into components and percent-encodes characters that they must not contain.
-    ///
-    /// Spaces and non-ASCII characters become percent escapes; non-ASCII host labels become `xn--…`. Existing
-    /// escapes are kept. The scheme and the host become lower case. Spaces around the text are removed.
-    ///
-    /// - Throws: ``RequestError/Code/invalidURL`` for control characters (CR, LF and NUL among them), a port
-    ///   outside 1 to 65535, and an invalid host.
-    public init(parsing text: String) throws(RequestError) {
-        self = try URIParser.parse(text)
-    }
-
-    /// Resolves a reference, such as the value of `Location`, against a base URI (RFC 3986 §5.2).
-    ///
-    /// - Throws: ``RequestError/Code/invalidURL``, in the same cases as ``init(parsing:)``.
-    public static func resolve(
-        _ reference: String, against base: URI
-    ) throws(RequestError) -> URI {
-        try URI(parsing: reference).resolved(against: base)
-    }
-
     /// This reference resolved against a base URI (strict, RFC 3986 §5.2.2).
     public func resolved(against base: URI) -> URI {
         guard isValid, base.isValid else { return isValid ? base : self }

@@ -1,3 +1,8 @@
+/// The fault in the text of a URI, and what to write instead.
+package struct InvalidURI: Error {
+    package let reason: String
+}
+
 /// Parses text into the components of a URI (RFC 3986 §3 and appendix B).
 ///
 /// Characters that a component must not contain are percent-encoded. Control characters are refused: a
@@ -13,11 +18,11 @@ package struct URIParser {
     private var query: String?
     private var fragment: String?
 
-    package static func parse(_ text: String) throws(RequestError) -> URI {
+    package static func parse(_ text: String) throws(InvalidURI) -> URI {
         var text = text
         // `withUTF8` rethrows `any Error`; the result keeps the error type.
-        let result: Result<URI, RequestError> = text.withUTF8 { bytes in
-            do throws(RequestError) {
+        let result: Result<URI, InvalidURI> = text.withUTF8 { bytes in
+            do throws(InvalidURI) {
                 var parser = URIParser()
                 try parser.read(bytes)
                 return .success(parser.uri)
@@ -34,11 +39,9 @@ package struct URIParser {
             query: query, fragment: fragment)
     }
 
-    private static func invalid(_ message: String) -> RequestError {
-        RequestError(.invalidURL, stage: .build, message)
-    }
+    private static func invalid(_ reason: String) -> InvalidURI { InvalidURI(reason: reason) }
 
-    private mutating func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(RequestError) {
+    private mutating func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(InvalidURI) {
         if let index = bytes.firstIndex(where: { $0 < 0x20 || $0 == 0x7F }) {
             throw Self.invalid(
                 "The URL contains \(Self.name(ofControl: bytes[index])) at byte \(index). "
@@ -66,7 +69,7 @@ package struct URIParser {
         path = PercentEncoding.encoded(rest, keeping: URIBytes.path)
     }
 
-    private mutating func read(authority: Bytes) throws(RequestError) {
+    private mutating func read(authority: Bytes) throws(InvalidURI) {
         guard !authority.contains(UInt8(ascii: "\\")) else {
             // Browsers read it as a slash, other clients as part of the user info: one URL, two different hosts.
             throw Self.invalid("The URL contains a backslash before its path. Use a slash.")
@@ -90,7 +93,7 @@ package struct URIParser {
         }
     }
 
-    private static func port(_ digits: Bytes) throws(RequestError) -> Int? {
+    private static func port(_ digits: Bytes) throws(InvalidURI) -> Int? {
         guard !digits.isEmpty else { return nil }
         var value = 0
         for digit in digits {

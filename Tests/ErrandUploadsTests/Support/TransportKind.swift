@@ -1,1 +1,1 @@
-../../ErrandTests/TransportKind.swift
+../../ErrandTests/Support/TransportKind.swift

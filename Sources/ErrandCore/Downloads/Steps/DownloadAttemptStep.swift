@@ -103,7 +103,7 @@ private struct Attempt: Sendable {
             throw RequestError.refreshFailed(error)
         }
         guard let text else { throw error }
-        session.replaceURL(try URIParser.parse(text))
+        session.replaceURL(try URI(parsing: text))
     }
 
     private func finish(_ response: Response) async throws(RequestError) -> Response {
