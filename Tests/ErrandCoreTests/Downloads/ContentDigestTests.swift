@@ -116,7 +116,8 @@ import Testing
     @Test(arguments: ["Content-Digest", "Content-MD5"])
     func wrongBytesOfAParallelRangeAreNotPartOfTheFile(field: String) async throws {
         let name = try #require(HTTPField.Name(field))
-        fixture.plan { $0.options.segments = .init(maximum: 4, minimumSize: 25_000) }
+        // With a third request, the second range could be divided: without its end, its digest says nothing.
+        fixture.plan { $0.options.segments = .init(maximum: 2, minimumSize: 25_000) }
         sendDigests(name) { number, _ in number == 2 }
         try await fixture.run()
         #expect(fixture.server.ranges.filter { $0 == "-" }.count == 2)
