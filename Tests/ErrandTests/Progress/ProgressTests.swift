@@ -212,7 +212,6 @@ import Testing
         fixture.transport.on(nil, nil, chunkedResponse(100, gate: gate))
         let task = fixture.agent.start(DataRequest().describe())
         let progress = task.foundationProgress()
-        #expect(progress.isIndeterminate)
         progress.pause()
         // Foundation calls the pausing and resuming handlers on its own queue.
         try await fixture.events.until { $0.contains { "\($0.kind)" == "suspended" } }
@@ -225,7 +224,9 @@ import Testing
         let silent = AgentFixture()
         silent.transport.on(nil, nil, .silence)
         let other = silent.agent.start(DataRequest().describe())
-        other.foundationProgress().cancel()
+        let indeterminate = other.foundationProgress()
+        #expect(indeterminate.isIndeterminate)
+        indeterminate.cancel()
         let error = await #expect(throws: RequestError.self) { try await other.response() }
         #expect(error?.code == .cancelled)
     }
