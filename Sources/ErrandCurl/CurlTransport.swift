@@ -76,7 +76,7 @@
             if !mailbox.post(.start(transfer), mayRunOnCaller: request.body == nil) {
                 mailbox.ended()
                 if case .success(let source) = source { source.close() }
-                let error = mailbox.isShutDown ? CurlFailure.shutDown : CurlFailure.cannotStart
+                let error = mailbox.isGone ? CurlFailure.shutDown : CurlFailure.cannotStart
                 receiver.didEnd(TransferEnd(error: error))
             }
             return transfer

@@ -28,12 +28,12 @@
             /// stay open until then.
             var wakers = 0
             var loop = ThreadState.none
-            var isShutDown = false
         }
 
         private enum ThreadState: Sendable {
             case none
             case running(wakeUp: Int32, LoopLock)
+            /// The transport was shut down or released, and its last transfer has ended.
             case gone
         }
 
@@ -78,12 +78,9 @@
         ///   thread sleeps.
         func post(_ message: Message, mayRunOnCaller: Bool = false) -> Bool {
             let (isTaken, action) = state.withLock { state -> (Bool, PostAction) in
-                if case .shutDown = message {
-                    state.isShutDown = true
-                    // No transfer is active, and no connection is open.
-                    if case .none = state.loop { state.loop = .gone }
-                } else if case .none = state.loop {
-                    state.loop = startThread()
+                if case .none = state.loop {
+                    // Without a loop, no transfer is active and no connection is open.
+                    state.loop = if case .shutDown = message { .gone } else { startThread() }
                 }
                 guard case .running(let wakeUp, let lock) = state.loop else {
                     return (false, .nothing)
@@ -127,8 +124,8 @@
             }
         }
 
-        /// Whether ``Message/shutDown`` was posted.
-        var isShutDown: Bool { state.withLock { $0.isShutDown } }
+        /// Whether later posts fail.
+        var isGone: Bool { state.withLock { if case .gone = $0.loop { true } else { false } } }
 
         /// Announces that no new transfers will follow.
         func close() {
