@@ -1,10 +1,5 @@
 import Foundation
 
-/// The reason why text is not a host, as a sentence for an error message.
-package struct InvalidHost: Error, Equatable {
-    package let reason: String
-}
-
 /// Converts hosts to their canonical form, so that two spellings of one host are equal.
 ///
 /// Names are in lower case and in ASCII (RFC 5891). A host whose last label is a number is an IPv4 address in
@@ -18,11 +13,11 @@ package enum HostName {
     /// The canonical form of a URI's host; keeps a trailing dot of a name.
     package static func canonical(
         _ bytes: some BidirectionalCollection<UInt8>
-    ) throws(InvalidHost) -> String {
+    ) throws(InvalidURI) -> String {
         if bytes.first == UInt8(ascii: "[") { return try literal(bytes) }
         guard bytes.allSatisfy(URIBytes.host.contains) else {
             guard !bytes.contains(UInt8(ascii: ":")) else {
-                throw InvalidHost(
+                throw InvalidURI(
                     reason: "The URL's host contains a colon. Write an IPv6 address in brackets: "
                         + "http://[::1]:8080/.")
             }
@@ -79,9 +74,9 @@ package enum HostName {
 
     private static func address(
         _ bytes: some BidirectionalCollection<UInt8>
-    ) throws(InvalidHost) -> String {
+    ) throws(InvalidURI) -> String {
         guard let address = IPv4Literal.canonical(bytes) else {
-            throw InvalidHost(
+            throw InvalidURI(
                 reason:
                     "The last label of the URL's host is a number, but the host is not an IPv4 address. "
                     + "Write the address as four numbers from 0 to 255: 192.0.2.1.")
@@ -91,17 +86,17 @@ package enum HostName {
 
     private static func literal(
         _ bytes: some BidirectionalCollection<UInt8>
-    ) throws(InvalidHost) -> String {
+    ) throws(InvalidURI) -> String {
         let inside = bytes.dropFirst().dropLast()
         guard !inside.contains(UInt8(ascii: "%")) else {
-            throw InvalidHost(
+            throw InvalidURI(
                 reason: "The URL's host contains a zone, such as %25eth0, which is not supported. "
                     + "Use an address without a zone.")
         }
         guard bytes.count > 2, bytes.last == UInt8(ascii: "]"),
             let address = IPv6Literal.canonical(inside)
         else {
-            throw InvalidHost(
+            throw InvalidURI(
                 reason: "The URL's host starts with a bracket but is not an IPv6 address such as "
                     + "[2001:db8::1].")
         }
@@ -109,9 +104,9 @@ package enum HostName {
     }
 
     /// The name in ASCII; non-ASCII labels become `xn--…`.
-    private static func ascii(_ bytes: [UInt8]) throws(InvalidHost) -> String {
+    private static func ascii(_ bytes: [UInt8]) throws(InvalidURI) -> String {
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw InvalidHost(reason: "The URL's host is not valid UTF-8.")
+            throw InvalidURI(reason: "The URL's host is not valid UTF-8.")
         }
         let mapped = String(
             // text of hosts: not ASCII here, and IDNA maps all letters
@@ -126,24 +121,24 @@ package enum HostName {
         }
         let name = labels.joined(separator: ".")
         guard name.utf8.count <= 253 else {
-            throw InvalidHost(
+            throw InvalidURI(
                 reason: "The URL's host is longer than 253 bytes, the limit of DNS.")
         }
         return name
     }
 
-    private static func ascii(label: String) throws(InvalidHost) -> String {
+    private static func ascii(label: String) throws(InvalidURI) -> String {
         var result = label
         if !label.utf8.allSatisfy({ $0 < 0x80 }) {
             if let problem = HostLabelRules.problem(in: label) {
-                throw InvalidHost(
+                throw InvalidURI(
                     reason: "The URL's host contains \(problem). Check its spelling.")
             }
             guard let encoded = Punycode.encode(label) else { throw tooLong }
             result = "xn--" + encoded
         }
         guard result.utf8.allSatisfy(URIBytes.host.contains) else {
-            throw InvalidHost(
+            throw InvalidURI(
                 reason:
                     "The URL's host contains a character that a host name must not contain, such as a "
                     + "space, a backslash or a bracket.")
@@ -152,8 +147,8 @@ package enum HostName {
         return result
     }
 
-    private static var tooLong: InvalidHost {
-        InvalidHost(
+    private static var tooLong: InvalidURI {
+        InvalidURI(
             reason: "A label of the URL's host is longer than 63 bytes, the limit of DNS.")
     }
 

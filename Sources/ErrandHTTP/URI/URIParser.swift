@@ -1,5 +1,5 @@
-/// The fault in the text of a URI, and what to write instead.
-package struct InvalidURI: Error {
+/// The reason why text is not a URI or a host, as a sentence for an error message.
+package struct InvalidURI: Error, Equatable {
     package let reason: String
 }
 
@@ -86,11 +86,7 @@ package struct URIParser {
             port = try Self.port(rest[(colon + 1)...])
             rest = rest[..<colon]
         }
-        do throws(InvalidHost) {
-            host = try HostName.canonical(rest)
-        } catch {
-            throw Self.invalid(error.reason)
-        }
+        host = try HostName.canonical(rest)
     }
 
     private static func port(_ digits: Bytes) throws(InvalidURI) -> Int? {
