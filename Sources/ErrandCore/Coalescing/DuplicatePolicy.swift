@@ -1,5 +1,3 @@
-import ErrandHTTP
-
 /// The handling of a request while the same request is already in progress.
 ///
 /// Two requests are the same if they have equal cache keys, headers, transport options, redirect and trust

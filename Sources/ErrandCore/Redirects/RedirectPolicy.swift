@@ -1,5 +1,3 @@
-import ErrandHTTP
-
 /// The redirects that are followed (RFC 9110 §15.4).
 ///
 /// A negative ``maximumCount`` fails requests with ``RequestError/Code/invalidConfiguration``.

@@ -1,5 +1,3 @@
-import ErrandHTTP
-
 /// The rules for retrying failed requests.
 ///
 /// Fewer than 1 attempt, a negative delay, or an ``attemptTimeout`` of zero or less fails requests with
