@@ -109,7 +109,8 @@ let package = Package(
 
 /// Adds a test target.
 @MainActor func tests(_ name: String, _ uses: [Target.Dependency]) {
-    package.targets.append(.testTarget(name: name, dependencies: uses, swiftSettings: settings))
+    package.targets.append(
+        .testTarget(name: name, dependencies: uses + ["TestSupport"], swiftSettings: settings))
 }
 
 /// Adds client code with the public API only: it must compile without warnings in each language mode.
@@ -126,13 +127,14 @@ library("ErrandTransport", ["ErrandHTTP", httpTypes])
 library("ErrandCore", ["ErrandTransport", "ErrandHTTP", "ErrandJSON", httpTypes])
 library("ErrandCurl", ["ErrandTransport", "ErrandHTTP", libcurl, httpTypes])
 library("ErrandURLSession", ["ErrandTransport", "ErrandHTTP", httpTypes])
-library("ErrandOutbox", ["ErrandCore", httpTypes])
-library("ErrandSQLite", ["ErrandCore", "ErrandOutbox", "CSQLite", httpTypes])
+library("ErrandSQLite", ["ErrandCore", "CSQLite", httpTypes])
+library("ErrandOutbox", ["ErrandCore", "ErrandSQLite", httpTypes])
 library("ErrandRedis", ["ErrandCore", "ErrandHTTP", hiredis, httpTypes])
 library("ErrandReachability", ["ErrandCore"])
 library(
     "Errand",
     ["ErrandCore", "ErrandTransport", "ErrandURLSession", "ErrandCurl", "ErrandSQLite", httpTypes])
+library("ErrandWorkflows", ["Errand", "ErrandCore", "ErrandSQLite"])
 library("ErrandUploads", ["Errand", "ErrandCore", "ErrandHTTP", "ErrandTransport", httpTypes])
 library(
     "ErrandDownloadQueue",
@@ -153,6 +155,15 @@ library(
     exclude: ["Page"])
 library("ErrandTesting", ["ErrandCore", "ErrandTransport", "ErrandRecording", httpTypes])
 
+// What several test targets share.
+package.targets.append(
+    .target(
+        name: "TestSupport",
+        dependencies: [
+            "ErrandTesting", "ErrandCurl", "ErrandURLSession", "ErrandCore", "ErrandTransport",
+            "ErrandHTTP", httpTypes,
+        ],
+        path: "Tests/Support", swiftSettings: settings))
 tests("ErrandJSONTests", ["ErrandJSON"])
 tests("ErrandHTTPTests", ["ErrandHTTP", "ErrandCore", "ErrandTesting", httpTypes])
 tests("ErrandTransportTests", ["ErrandTransport", "ErrandTesting", "ErrandHTTP", httpTypes])
@@ -176,12 +187,22 @@ tests(
         "Errand", "ErrandUploads", "ErrandCurl", "ErrandURLSession", "ErrandCore",
         "ErrandTransport", "ErrandRecording", "ErrandTesting", httpTypes,
     ])
-tests("ErrandOutboxTests", ["ErrandOutbox", "ErrandCore"])
-tests("ErrandSQLiteTests", ["ErrandSQLite", "ErrandOutbox", "ErrandCore", "ErrandTesting"])
+tests("ErrandOutboxTests", ["ErrandOutbox", "ErrandSQLite", "ErrandCore", "ErrandTesting"])
+// The files of other targets as well: each kind of store refuses foreign and damaged ones.
+tests(
+    "ErrandSQLiteTests",
+    [
+        "ErrandSQLite", "ErrandOutbox", "ErrandDownloadQueue", "ErrandWorkflows", "Errand",
+        "ErrandCore", "ErrandTesting",
+    ])
 tests("ErrandRedisTests", ["ErrandRedis", "ErrandCore", "ErrandTesting", hiredis, httpTypes])
 tests("ErrandReachabilityTests", ["ErrandReachability", "ErrandCore", "ErrandHTTP"])
 tests(
-    "ErrandTests", ["Errand", "ErrandOutbox", "ErrandReachability", "ErrandTesting", httpTypes])
+    "ErrandTests",
+    [
+        "Errand", "ErrandWorkflows", "ErrandOutbox", "ErrandReachability", "ErrandSQLite",
+        "ErrandTesting", httpTypes,
+    ])
 tests(
     "ErrandUploadsTests",
     [
@@ -228,10 +249,11 @@ package.targets.append(
     .testTarget(
         name: "DocumentationSamples",
         dependencies: [
-            "Errand", "ErrandTransport", "ErrandOutbox", "ErrandUploads", "ErrandReachability",
-            "ErrandDownloadQueue", "ErrandRecording", "ErrandProgressLine", "ErrandRedis",
+            "Errand", "ErrandTransport", "ErrandWorkflows", "ErrandOutbox", "ErrandUploads",
+            "ErrandReachability", "ErrandDownloadQueue", "ErrandRecording", "ErrandProgressLine",
+            "ErrandRedis",
             "ErrandObservability", "ErrandServiceLifecycle", "ErrandConfiguration",
-            "ErrandInspector", "ErrandTesting", logging, metrics, tracing, lifecycle,
+            "ErrandInspector", "ErrandTesting", "TestSupport", logging, metrics, tracing, lifecycle,
             configuration,
         ],
         swiftSettings: strict))
@@ -245,6 +267,6 @@ if let names = ProcessInfo.processInfo.environment["ERRAND_TEST_TARGETS"]?.split
     let isKept = { (name: String) in names.contains { $0 == name } }
     package.targets.removeAll { target in
         let isOfTests = target.type == .test || (target.path?.hasPrefix("Tests/") ?? false)
-        return isOfTests && !isKept(target.name)
+        return isOfTests && target.name != "TestSupport" && !isKept(target.name)
     }
 }

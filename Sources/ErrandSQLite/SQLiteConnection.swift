@@ -1,11 +1,11 @@
 import CSQLite
 import ErrandCore
-import Foundation
+package import Foundation
 
 /// A connection to a database; closed when deallocated.
 ///
 /// Not Sendable: the owner protects it with a lock.
-final class SQLiteConnection {
+package final class SQLiteConnection {
     fileprivate let handle: OpaquePointer
     /// The number of pages in the log after the last transaction of this connection that wrote.
     private let frames: UnsafeMutablePointer<Int32>
@@ -16,7 +16,9 @@ final class SQLiteConnection {
     ///   - busyMilliseconds: How long a statement waits, and blocks its thread, while another
     ///     connection holds the lock. Then it fails, and callers that can suspend try again.
     ///   - vfs: The name of the SQLite file system layer; `nil` for the default one.
-    init(path: String, busyMilliseconds: Int32, vfs: String? = nil) throws(SQLiteFailure) {
+    package init(
+        path: String, busyMilliseconds: Int32, vfs: String? = nil
+    ) throws(SQLiteFailure) {
         // A log or journal beside the database is applied when it is opened.
         let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         for file in [path, target + "-wal", target + "-journal", target + "-shm"] {
@@ -96,20 +98,20 @@ final class SQLiteConnection {
     }
 
     /// Leaves the log unchanged when the last connection to the file is closed.
-    func keepLogAtClose() { _ = errand_sqlite_keep_log_at_close(handle) }
+    package func keepLogAtClose() { _ = errand_sqlite_keep_log_at_close(handle) }
 
     /// Runs statements and ignores the rows that they return.
-    func execute(_ sql: String) throws(SQLiteFailure) {
+    package func execute(_ sql: String) throws(SQLiteFailure) {
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw failure(code) }
     }
 
     /// Runs a statement and returns its first column, or 0 without a row.
-    func integer(_ sql: String) throws(SQLiteFailure) -> Int64 {
+    package func integer(_ sql: String) throws(SQLiteFailure) -> Int64 {
         try prepare(sql).readInteger()
     }
 
-    func prepare(_ sql: String) throws(SQLiteFailure) -> SQLiteStatement {
+    package func prepare(_ sql: String) throws(SQLiteFailure) -> SQLiteStatement {
         var statement: OpaquePointer?
         let code = sqlite3_prepare_v3(
             handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
@@ -118,7 +120,7 @@ final class SQLiteConnection {
     }
 
     /// Runs a closure in a transaction: commits if it returns, rolls back if it throws.
-    func transaction<T>(
+    package func transaction<T>(
         _ body: () throws(SQLiteFailure) -> T
     ) throws(SQLiteFailure) -> T {
         try execute("BEGIN IMMEDIATE")
@@ -143,7 +145,7 @@ final class SQLiteConnection {
 /// A prepared statement.
 ///
 /// As in SQLite, parameters count from 1 and columns from 0.
-final class SQLiteStatement {
+package final class SQLiteStatement {
     private let handle: OpaquePointer
     private let connection: SQLiteConnection
 
@@ -157,7 +159,7 @@ final class SQLiteStatement {
     /// Runs the statement to its next row.
     ///
     /// - Returns: Whether there is a row.
-    func step() throws(SQLiteFailure) -> Bool {
+    package func step() throws(SQLiteFailure) -> Bool {
         let code = sqlite3_step(handle)
         if code == SQLITE_ROW { return true }
         if code == SQLITE_DONE { return false }
@@ -165,32 +167,32 @@ final class SQLiteStatement {
     }
 
     /// Runs a statement that returns no rows, and resets it.
-    func run() throws(SQLiteFailure) {
+    package func run() throws(SQLiteFailure) {
         defer { reset() }
         _ = try step()
     }
 
     /// Runs a statement that returns no rows, resets it, and returns how many rows it changed.
-    func runCountingChanges() throws(SQLiteFailure) -> Int {
+    package func runCountingChanges() throws(SQLiteFailure) -> Int {
         try run()
         return connection.changes
     }
 
     /// Runs the statement and returns the first column of its first row, or `missing` without a row.
-    func readInteger(orWithoutRow missing: Int64 = 0) throws(SQLiteFailure) -> Int64 {
+    package func readInteger(orWithoutRow missing: Int64 = 0) throws(SQLiteFailure) -> Int64 {
         defer { reset() }
         return try step() ? integer(0) : missing
     }
 
     /// Runs a statement that returns no rows, with bytes that are not copied; `nil` binds NULL.
-    func run(binding data: Data?, at index: Int32) throws(SQLiteFailure) {
+    package func run(binding data: Data?, at index: Int32) throws(SQLiteFailure) {
         _ = try readInteger(binding: data, at: index)
     }
 
     /// Returns the first column of the first row, or 0 without a row.
     ///
     /// - Parameter data: Bytes that are bound without a copy; `nil` binds NULL.
-    func readInteger(binding data: Data?, at index: Int32) throws(SQLiteFailure) -> Int64 {
+    package func readInteger(binding data: Data?, at index: Int32) throws(SQLiteFailure) -> Int64 {
         defer {
             reset()
             clearBindings()
@@ -211,13 +213,15 @@ final class SQLiteStatement {
     }
 
     /// Ends the statement's transaction, which otherwise blocks other connections.
-    func reset() { sqlite3_reset(handle) }
+    package func reset() { sqlite3_reset(handle) }
 
-    func bind(_ value: Int64, at index: Int32) { sqlite3_bind_int64(handle, index, value) }
+    package func bind(_ value: Int64, at index: Int32) { sqlite3_bind_int64(handle, index, value) }
 
-    func bind(_ value: Double, at index: Int32) { sqlite3_bind_double(handle, index, value) }
+    package func bind(_ value: Double, at index: Int32) {
+        sqlite3_bind_double(handle, index, value)
+    }
 
-    func bind(_ value: String?, at index: Int32) {
+    package func bind(_ value: String?, at index: Int32) {
         guard var value else {
             sqlite3_bind_null(handle, index)
             return
@@ -247,7 +251,7 @@ final class SQLiteStatement {
     }
 
     /// Binds the bytes of a text, which need not be valid UTF-8; they must not be empty.
-    func bind(text: [UInt8], at index: Int32) {
+    package func bind(text: [UInt8], at index: Int32) {
         text.withUnsafeBytes { bytes in
             _ = sqlite3_bind_text64(
                 handle, index, bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
@@ -267,25 +271,27 @@ final class SQLiteStatement {
     }
 
     /// Binds a number; `nil` binds NULL.
-    func bind(_ value: Int64?, at index: Int32) {
+    package func bind(_ value: Int64?, at index: Int32) {
         if let value { bind(value, at: index) } else { sqlite3_bind_null(handle, index) }
     }
 
     func clearBindings() { sqlite3_clear_bindings(handle) }
 
-    func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+    package func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
     /// A column that contains a size or a count; a damaged value is clamped to 0...2⁴⁰.
     ///
     /// Sums and products of such values with counts of rows and pages do not overflow.
-    func size(_ column: Int32) -> Int { Int(max(0, min(integer(column), 1 << 40))) }
+    package func size(_ column: Int32) -> Int { Int(max(0, min(integer(column), 1 << 40))) }
 
-    func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+    package func isNull(_ column: Int32) -> Bool {
+        sqlite3_column_type(handle, column) == SQLITE_NULL
+    }
 
-    func double(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
+    package func double(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
 
     /// A column's bytes, valid until the next step; `nil` for NULL.
-    func bytes(_ column: Int32) -> UnsafeRawBufferPointer? {
+    package func bytes(_ column: Int32) -> UnsafeRawBufferPointer? {
         // SQLite requires this order: first the pointer, then the count.
         let start = sqlite3_column_blob(handle, column)
         let count = Int(sqlite3_column_bytes(handle, column))
@@ -294,7 +300,7 @@ final class SQLiteStatement {
         return isNull ? nil : UnsafeRawBufferPointer(start: nil, count: 0)
     }
 
-    func text(_ column: Int32) -> String? {
+    package func text(_ column: Int32) -> String? {
         bytes(column).map { String(decoding: $0, as: UTF8.self) }
     }
 }

@@ -2,34 +2,34 @@ import CSQLite
 import ErrandCore
 
 /// An error that SQLite returned.
-struct SQLiteFailure: Error, CustomStringConvertible {
+package struct SQLiteFailure: Error, CustomStringConvertible {
     /// The extended result code.
     let code: Int32
     /// SQLite's message.
     ///
     /// It contains no bound values, so no URL and no body.
-    let message: String
+    package let message: String
     /// What the user can do, if the code does not say it.
-    var hint: String?
+    package var hint: String?
     /// Whether the file is the database of another application, which is not changed.
-    var isForeign = false
+    package var isForeign = false
 
-    var description: String { "\(message) (SQLite \(code))" }
+    package var description: String { "\(message) (SQLite \(code))" }
 
     private var primaryCode: Int32 { code & 0xff }
 
     /// Whether another connection holds the lock, so that a retry can succeed.
-    var isBusy: Bool { primaryCode == SQLITE_BUSY || primaryCode == SQLITE_LOCKED }
+    package var isBusy: Bool { primaryCode == SQLITE_BUSY || primaryCode == SQLITE_LOCKED }
 
     /// Whether the file is damaged or not a database.
-    var isUnusableFile: Bool {
+    package var isUnusableFile: Bool {
         (primaryCode == SQLITE_CORRUPT || primaryCode == SQLITE_NOTADB) && !isForeign
     }
 
     /// The error for a database of another application, which is not changed.
     ///
     /// - Parameter store: The name of the store in the advice.
-    static func foreign(_ store: String) -> SQLiteFailure {
+    package static func foreign(_ store: String) -> SQLiteFailure {
         SQLiteFailure(
             code: SQLITE_NOTADB, message: "it is the database of another application",
             hint: "Give the \(store) a path of its own.", isForeign: true)
@@ -49,10 +49,8 @@ struct SQLiteFailure: Error, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - version: The version of the file.
-    ///   - known: The newest version that this program reads. Default: that of response stores.
-    static func newerSchema(
-        _ version: Int64, upTo known: Int64 = Schema.version
-    ) -> SQLiteFailure {
+    ///   - known: The newest version that this program reads.
+    package static func newerSchema(_ version: Int64, upTo known: Int64) -> SQLiteFailure {
         SQLiteFailure(
             code: SQLITE_CANTOPEN,
             message: "it was written by a newer version of Errand (schema \(version); this version "
@@ -97,7 +95,7 @@ struct SQLiteFailure: Error, CustomStringConvertible {
     }
 
     /// A sentence that says what the user can do.
-    var advice: String {
+    package var advice: String {
         if let hint { return hint }
         if isBusy {
             return "Another process holds its lock; try again, or give each process its own file."

@@ -30,7 +30,7 @@ enum Schema {
         if id == applicationID, found > version {
             // The last connection to a file copies its log into it, unless it is not to be changed.
             connection.keepLogAtClose()
-            throw .newerSchema(found)
+            throw .newerSchema(found, upTo: version)
         }
         let entries = try connection.integer(
             "SELECT count(*) FROM sqlite_schema WHERE name = 'entries'")
@@ -66,7 +66,7 @@ enum Schema {
         if id == applicationID, found == version { return .current }
         if id == applicationID, found == 1 { return .older }
         // Another process may have migrated the file since `check`.
-        if id == applicationID, found > version { throw .newerSchema(found) }
+        if id == applicationID, found > version { throw .newerSchema(found, upTo: version) }
         if id == 0 && found == 0 { return .empty }
         guard id == applicationID else { throw .foreign("response store") }
         throw .damagedSchema("it has user_version \(found)")

@@ -6,34 +6,27 @@ import Synchronization
 ///
 /// A change is on the disk before ``perform(_:)`` returns. Other stores and other processes may use the file at the
 /// same time.
-final class SharedDatabase: Sendable {
+package final class SharedDatabase: Sendable {
     /// The absolute path of the file.
-    let path: String
+    package let path: String
 
     private struct State {
         var connection: SQLiteConnection?
     }
 
     private let state = Mutex(State())
-    private let check: @Sendable (SQLiteConnection) throws(SQLiteFailure) -> Void
-    private let prepare: @Sendable (SQLiteConnection) throws(SQLiteFailure) -> Void
+    private let format: any DatabaseFormat
 
     /// - Parameters:
     ///   - path: The path of the file, which need not exist yet.
-    ///   - check: Refuses a file, before it is changed. Default: accepts every file.
-    ///   - prepare: Creates or migrates the tables.
-    init(
-        path: String,
-        check: @escaping @Sendable (SQLiteConnection) throws(SQLiteFailure) -> Void = { _ in },
-        prepare: @escaping @Sendable (SQLiteConnection) throws(SQLiteFailure) -> Void
-    ) {
+    ///   - format: The marks of the file, and its tables.
+    package init(path: String, format: any DatabaseFormat) {
         self.path = URL(fileURLWithPath: path).path
-        self.check = check
-        self.prepare = prepare
+        self.format = format
     }
 
     /// Runs a closure under the lock, and retries for 3 seconds while another process holds the database.
-    func perform<T: Sendable>(
+    package func perform<T: Sendable>(
         _ work: (SQLiteConnection) throws(SQLiteFailure) -> T
     ) async throws(SQLiteFailure) -> T {
         var attempt = 0
@@ -57,7 +50,7 @@ final class SharedDatabase: Sendable {
             atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700])
         let connection = try SQLiteConnection(path: path, busyMilliseconds: 20)
-        try check(connection)
+        try format.check(connection)
         chmod(path, 0o600)
         // FULL: a change also survives a loss of power.
         try connection.execute(
@@ -68,7 +61,7 @@ final class SharedDatabase: Sendable {
             PRAGMA trusted_schema = OFF;
             PRAGMA secure_delete = ON;
             """)
-        try prepare(connection)
+        try format.prepare(connection)
         state.connection = connection
         return connection
     }

@@ -192,12 +192,17 @@ final class LimitedTransfer: Transfer, ForwardingReceiver {
         }
         // The closure retains this transfer until the receiver has the bytes.
         let wait = limit.count(bytes.count) { self.waitEnded(number) }
-        state.withLock { state in
-            guard let index = state.held.firstIndex(where: { $0.number == number }),
-                !state.held[index].isDue
-            else { return }
-            (state.held[index].wait, state.held[index].isDue) = (wait, wait == nil)
+        let isHeld = state.withLock { state in
+            guard let index = state.held.firstIndex(where: { $0.number == number }) else {
+                return false
+            }
+            if !state.held[index].isDue {
+                (state.held[index].wait, state.held[index].isDue) = (wait, wait == nil)
+            }
+            return true
         }
+        // A cancellation on another thread has discarded the bytes before it could know the wait.
+        if !isHeld, let wait { limit.forget(wait) }
         makeCalls()
         return demand()
     }

@@ -68,7 +68,12 @@ final class PacedBodySource: BodySource {
         guard let run else { return }
         let wait = limit.count(bytes) { [weak self] in self?.grant(bytes, run) }
         guard let wait else { return grant(bytes, run) }
-        state.withLock { if $0.isWaiting, $0.run == run { $0.wait = wait } }
+        let isOver = state.withLock { state in
+            if state.isWaiting, state.run == run { state.wait = wait }
+            return state.run != run
+        }
+        // It was closed or rewound on another thread, before it could know the wait.
+        if isOver { limit.forget(wait) }
     }
 
     private func grant(_ bytes: Int, _ run: Int) {

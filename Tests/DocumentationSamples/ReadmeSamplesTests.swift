@@ -1,12 +1,13 @@
 import Errand
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Runs the README's samples against a loopback server.
 ///
 /// `Scripts/doc-samples` generates their code.
-@Suite(.serialized, .timeLimit(.minutes(15)))
+@Suite(.serialized, .limited)
 struct ReadmeSamplesTests {
     let server = LoopbackServer()
     /// The shared agent's store must not use the user's cache folder; used unless

@@ -2,9 +2,10 @@
     import Configuration
     import ErrandConfiguration
     import ErrandCore
+    import TestSupport
     import Testing
 
-    @Suite(.timeLimit(.minutes(15))) struct ConfigurationReadingTests {
+    @Suite(.limited) struct ConfigurationReadingTests {
         private func reader(
             _ values: [AbsoluteConfigKey: ConfigValue]
         ) -> ConfigReader {

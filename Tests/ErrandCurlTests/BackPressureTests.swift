@@ -4,10 +4,11 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Pausing the receiver stops the transfer without losing data.
-@Suite(.timeLimit(.minutes(15)), .bothEngines)
+@Suite(.limited, .bothEngines)
 struct BackPressureTests {
     @Test func everyChunkPaused() async throws {
         let size = 3_000_000

@@ -5,10 +5,11 @@ import ErrandTesting
 import Foundation
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 
 /// Recreating a body's stream calls the user's code, which may block.
-@Suite("Body replay", .timeLimit(.minutes(15)), .bothEngines)
+@Suite("Body replay", .limited, .bothEngines)
 struct BodyReplayTests {
     private struct Broken: Error {}
 

@@ -4,10 +4,11 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// A transfer can be cancelled at any time and ends exactly once.
-@Suite(.timeLimit(.minutes(15)), .bothEngines)
+@Suite(.limited, .bothEngines)
 struct CancelTests {
     /// Sends a body without end.
     static func endless() throws -> RawServer {

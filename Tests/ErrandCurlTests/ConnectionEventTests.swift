@@ -4,10 +4,11 @@
     import ErrandTransport
     import Foundation
     import Synchronization
+    import TestSupport
     import Testing
 
     /// The reports of connections, with both HTTP/1.1 engines.
-    @Suite(.timeLimit(.minutes(15)), .bothEngines) struct ConnectionEventTests {
+    @Suite(.limited, .bothEngines) struct ConnectionEventTests {
         private let server = LoopbackServer()
 
         /// Collects the reports of a transport.

@@ -4,10 +4,11 @@
     import ErrandTesting
     import Foundation
     import HTTPTypes
+    import TestSupport
     import Testing
 
     /// The command of a request, run by a shell and the installed curl, sends the request that the transport sends.
-    @Suite(.timeLimit(.minutes(15))) struct CurlCommandRunTests {
+    @Suite(.limited) struct CurlCommandRunTests {
         private let server = LoopbackServer()
         private let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("errand-curl-\(UUID().uuidString)")

@@ -4,10 +4,11 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// Requests and responses in the absence of errors, with both HTTP/1.1 engines.
-@Suite(.bothEngines, .timeLimit(.minutes(15)))
+@Suite(.bothEngines, .limited)
 struct EasyHandleTests {
     /// Responds to every request with the request's head and body, and keeps the connection open.
     static func echo() throws -> RawServer {

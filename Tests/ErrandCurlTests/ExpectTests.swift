@@ -5,10 +5,11 @@ import ErrandTransport
 import Foundation
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 
 /// `Expect: 100-continue`: the body is sent after the server's interim response.
-@Suite(.timeLimit(.minutes(15)), .bothEngines)
+@Suite(.limited, .bothEngines)
 struct ExpectTests {
     private func run(
         _ method: HTTPMethod, on server: RawServer,

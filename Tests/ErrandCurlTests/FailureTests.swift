@@ -4,10 +4,11 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// Every network and server failure ends the transfer once, with a typed error.
-@Suite(.timeLimit(.minutes(15)), .bothEngines)
+@Suite(.limited, .bothEngines)
 struct FailureTests {
     /// Sends these bytes in response to the first request of each connection, then closes it.
     static func responding(_ text: String) throws -> RawServer {

@@ -2,10 +2,11 @@ import ErrandCore
 import ErrandCurl
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Heads that exceed the request's limit.
-@Suite(.timeLimit(.minutes(15)), .bothEngines)
+@Suite(.limited, .bothEngines)
 struct HeadLimitTests {
     @Test func requestLimitApplies() async throws {
         #expect(try await runHead(headerLine(60_000), limit: 61_000) == nil)
@@ -19,7 +20,7 @@ struct HeadLimitTests {
 /// Heads that exceed libcurl's fixed limits, which cannot be configured; the errors state this.
 ///
 /// The transport's own engine has only the request's limit.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct FixedHeadLimitTests {
     @Test(arguments: [110_000, 1 << 20], [CurlConfiguration.HTTP1Engine.libcurl, .own])
     func lineBeyondLibcurlLimitFails(length: Int, engine: CurlConfiguration.HTTP1Engine)

@@ -3,10 +3,11 @@ import ErrandCurl
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 /// Bodies whose end is determined only by the announced length.
-@Suite("Body delimited by length", .timeLimit(.minutes(15)), .bothEngines)
+@Suite("Body delimited by length", .limited, .bothEngines)
 struct LengthDelimitedBodyTests {
     /// The last bytes are delivered after a pause, and no data follows them.
     @Test func pausedReceiverGetsCompleteBody() async throws {

@@ -4,10 +4,11 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// Heads that libcurl and Errand could interpret differently, or that libcurl must not parse.
-@Suite(.timeLimit(.minutes(15)), .bothEngines)
+@Suite(.limited, .bothEngines)
 struct MalformedHeadTests {
     private let transport = CurlTransport.tested()
 

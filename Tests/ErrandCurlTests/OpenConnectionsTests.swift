@@ -2,10 +2,11 @@ import ErrandCore
 import ErrandCurl
 import ErrandTesting
 import ErrandTransport
+import TestSupport
 import Testing
 
 /// The number of connections that the transport reports.
-@Suite(.timeLimit(.minutes(15)), .bothEngines)
+@Suite(.limited, .bothEngines)
 struct OpenConnectionsTests {
     private let transport = CurlTransport.tested()
     private let server = LoopbackServer()

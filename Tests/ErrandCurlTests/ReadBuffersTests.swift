@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandCurl
 
 /// Buffers that go to chunks and return with their release.
-@Suite(.timeLimit(.minutes(15))) struct ReadBuffersTests {
+@Suite(.limited) struct ReadBuffersTests {
     private func chunk(_ buffers: ReadBuffers, _ byte: UInt8, count: Int) -> Data {
         let buffer = buffers.take()
         buffer.memory.initializeMemory(as: UInt8.self, repeating: byte)

@@ -3,10 +3,11 @@ import ErrandCurl
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 /// Bodies whose reader continues the transfer on its own thread.
-@Suite(.timeLimit(.minutes(15)), .bothEngines)
+@Suite(.limited, .bothEngines)
 struct ReaderDrivenTests {
     /// The framing of a body.
     enum Framing: CaseIterable, Sendable { case length, smallChunks, largeChunks, untilClose }

@@ -5,10 +5,11 @@ import ErrandTransport
 import Foundation
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 
 /// A request that the server may have read is not repeated automatically.
-@Suite(.timeLimit(.minutes(15)), .bothEngines)
+@Suite(.limited, .bothEngines)
 struct ReplayTests {
     /// Responds to the first request, then reads one more and closes without a response.
     private func closingServer(_ heads: Heads) throws -> RawServer {
@@ -74,7 +75,7 @@ struct ReplayTests {
 }
 
 /// Bodies checked against their announced length.
-@Suite(.timeLimit(.minutes(15)), .bothEngines)
+@Suite(.limited, .bothEngines)
 struct UploadTests {
     /// A source that returns a list of results, then the end.
     final class ListSource: BodySource {

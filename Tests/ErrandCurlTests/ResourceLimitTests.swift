@@ -4,10 +4,11 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 /// Exhausted resources and decompression bombs, each in a separate process.
-@Suite("Resource limits", .timeLimit(.minutes(15)), .bothEngines)
+@Suite("Resource limits", .limited, .bothEngines)
 struct ResourceLimitTests {
     @Test func exhaustedDescriptorsAreReported() async {
         await #expect(processExitsWith: .success) {

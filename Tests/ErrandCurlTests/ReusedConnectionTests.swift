@@ -5,13 +5,14 @@ import ErrandTransport
 import Foundation
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 
 /// Connections that the server closes when the next request arrives (RFC 9110 §9.2.2, RFC 9112
 /// §9.3.1).
 ///
 /// An idempotent request is repeated on another connection; every other request fails.
-@Suite(.timeLimit(.minutes(15)), .bothEngines)
+@Suite(.limited, .bothEngines)
 struct ReusedConnectionTests {
     /// The way in which the server closes the connection.
     enum Loss: String, CaseIterable, Sendable, CustomTestStringConvertible {

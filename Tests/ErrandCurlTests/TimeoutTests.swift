@@ -2,12 +2,13 @@ import ErrandCore
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandCurl
 
 /// Connect and idle limits.
-@Suite(.timeLimit(.minutes(15)), .serialized, .bothEngines)
+@Suite(.limited, .serialized, .bothEngines)
 struct TimeoutTests {
     @Test func idleLimitEndsTransfer() async throws {
         let server = try CancelTests.silent()

@@ -4,10 +4,11 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// A request with trailers that is sent again on another connection has its trailers again.
-@Suite(.timeLimit(.minutes(15)), .bothEngines)
+@Suite(.limited, .bothEngines)
 struct TrailerReplayTests {
     /// Everything that follows the head of a chunked request, as text.
     private static func content(_ connection: RawConnection) -> String {

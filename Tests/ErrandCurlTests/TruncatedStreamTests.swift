@@ -6,10 +6,11 @@ import ErrandTransport
 import Foundation
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 
 /// HTTP/2 responses without a length that break off before END_STREAM (RFC 9113 §8.1).
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct TruncatedStreamTests {
     /// The way in which the response ends.
     enum Ending: String, CaseIterable, Sendable, CustomTestStringConvertible {

@@ -5,10 +5,11 @@ import ErrandTransport
 import Foundation
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 
 /// Unsolicited data from a server is not a response to the next request (RFC 9112 §9.2).
-@Suite(.timeLimit(.minutes(15)), .bothEngines)
+@Suite(.limited, .bothEngines)
 struct UnsolicitedResponseTests {
     private static let surplus = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL"
 

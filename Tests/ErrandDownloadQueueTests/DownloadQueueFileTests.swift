@@ -5,12 +5,13 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ErrandDownloadQueue
 
 /// What a queue stores, and what it does with the files of its downloads.
-@Suite(.timeLimit(.minutes(15))) struct DownloadQueueFileTests {
+@Suite(.limited) struct DownloadQueueFileTests {
     let fixture: DownloadQueueFixture
 
     init() throws { fixture = try DownloadQueueFixture() }

@@ -1,12 +1,13 @@
 import ErrandCore
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandDownloadQueue
 
 /// Queues over a database and real connections.
-@Suite(.timeLimit(.minutes(15))) struct DownloadQueueTests {
+@Suite(.limited) struct DownloadQueueTests {
     let fixture: DownloadQueueFixture
 
     init() throws { fixture = try DownloadQueueFixture() }

@@ -3,12 +3,13 @@ import ErrandCurl
 import ErrandHTTP
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandDownloadQueue
 
 /// A queue whose processes are killed at random points until the last one completes all downloads.
-@Suite(.timeLimit(.minutes(15))) struct KilledQueueTests {
+@Suite(.limited) struct KilledQueueTests {
     /// A file of the server.
     private struct Resource: Sendable {
         let name: String

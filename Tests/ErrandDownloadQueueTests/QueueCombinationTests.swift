@@ -3,12 +3,13 @@ import ErrandHTTP
 import ErrandTesting
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import ErrandDownloadQueue
 
 /// Options of a queue and of its downloads together.
-@Suite(.timeLimit(.minutes(15))) struct QueueCombinationTests {
+@Suite(.limited) struct QueueCombinationTests {
     private static let content = DownloadQueueFixture.bytes(6 << 20)
 
     /// Each of the parallel requests has the headers, and all of them together keep the limit of the bandwidth.

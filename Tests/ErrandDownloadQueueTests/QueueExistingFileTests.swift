@@ -2,12 +2,13 @@ import ErrandCore
 import ErrandHTTP
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandDownloadQueue
 
 /// Downloads of a queue over real connections whose destination exists already.
-@Suite(.timeLimit(.minutes(15))) struct QueueExistingFileTests {
+@Suite(.limited) struct QueueExistingFileTests {
     /// `nil` is the default: a file is replaced, and a new file in a folder is renamed.
     static let policies: [DownloadPlan.ExistingFile?] = [
         nil, .overwrite, .rename, .keep, .fail,

@@ -2,12 +2,13 @@ import ErrandCore
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandDownloadQueue
 
 /// The limits of a queue while its downloads run.
-@Suite(.timeLimit(.minutes(15))) struct QueueLimitsTests {
+@Suite(.limited) struct QueueLimitsTests {
     let fixture: DownloadQueueFixture
     let transport = ScriptedTransport()
 

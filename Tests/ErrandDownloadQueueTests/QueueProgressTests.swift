@@ -2,12 +2,13 @@ import ErrandCore
 import ErrandHTTP
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandDownloadQueue
 
 /// The progress of all downloads of a queue together.
-@Suite(.timeLimit(.minutes(15))) struct QueueProgressTests {
+@Suite(.limited) struct QueueProgressTests {
     let fixture: DownloadQueueFixture
 
     init() throws { fixture = try DownloadQueueFixture() }

@@ -3,13 +3,14 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ErrandCore
 @testable import ErrandInspector
 
 /// Requests that start while no page is open.
-@Suite("Inspector: no page is open", .timeLimit(.minutes(15)))
+@Suite("Inspector: no page is open", .limited)
 struct ClosedPageTests {
     @Test func requestIsRecordedWithoutEvents() async throws {
         let fixture = InspectorFixture(isPageOpen: false)

@@ -5,11 +5,12 @@ import ErrandRecording
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandInspector
 
-@Suite("Inspector: connections", .timeLimit(.minutes(15)))
+@Suite("Inspector: connections", .limited)
 struct ConnectionLogTests {
     private func event(
         _ id: UInt64, _ reason: Response.Connection.CloseReason?, at seconds: Int

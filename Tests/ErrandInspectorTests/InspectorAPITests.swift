@@ -5,11 +5,12 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import ErrandInspector
 
-@Suite("Inspector: calls of the page", .timeLimit(.minutes(15)))
+@Suite("Inspector: calls of the page", .limited)
 struct InspectorAPITests {
     private func recorded() async -> InspectorFixture {
         let fixture = InspectorFixture()

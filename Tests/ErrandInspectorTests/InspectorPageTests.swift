@@ -2,6 +2,7 @@
     import ErrandCore
     import ErrandTesting
     import Foundation
+    import TestSupport
     import Testing
 
     @testable import ErrandInspector
@@ -10,7 +11,7 @@
     ///
     /// With `ERRAND_INSPECTOR_SCREENSHOTS` it also writes the screenshots of the documentation to that folder; see
     /// Scripts/inspector-screenshots.
-    @Suite("Inspector: page in Chromium", .timeLimit(.minutes(15)))
+    @Suite("Inspector: page in Chromium", .limited)
     struct InspectorPageTests {
         private var script: URL {
             var root = URL(fileURLWithPath: #filePath)

@@ -2,12 +2,13 @@
     import ErrandCore
     import ErrandTesting
     import Foundation
+    import TestSupport
     import Testing
 
     @testable import ErrandInspector
 
     /// What any process of the machine can do with the port.
-    @Suite("Inspector: port", .timeLimit(.minutes(15)))
+    @Suite("Inspector: port", .limited)
     struct InspectorPortTests {
         private static let token = "t0ken"
 

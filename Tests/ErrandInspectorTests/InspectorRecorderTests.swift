@@ -3,11 +3,12 @@ import ErrandRecording
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandInspector
 
-@Suite("Inspector: recorder", .timeLimit(.minutes(15)))
+@Suite("Inspector: recorder", .limited)
 struct InspectorRecorderTests {
     @Test func requestIsRecordedWithItsTransfer() async throws {
         let fixture = InspectorFixture()

@@ -4,9 +4,10 @@
     import ErrandInspector
     import ErrandTesting
     import Foundation
+    import TestSupport
     import Testing
 
-    @Suite("Inspector: server", .timeLimit(.minutes(15)))
+    @Suite("Inspector: server", .limited)
     struct InspectorServerTests {
         private func start() async throws -> (inspector: Inspector, agent: RequestAgent) {
             let transport = ScriptedTransport()

@@ -1,6 +1,7 @@
 import ErrandHTTP
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandInspector

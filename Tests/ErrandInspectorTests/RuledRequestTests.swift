@@ -3,12 +3,13 @@ import ErrandRecording
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandInspector
 
 /// Rules for streams, downloads and uploads over each transport.
-@Suite("Inspector: rules of real transfers", .timeLimit(.minutes(15)))
+@Suite("Inspector: rules of real transfers", .limited)
 struct RuledRequestTests {
     enum Kind: String, CaseIterable, Codable, Sendable {
         case curl, urlSession

@@ -3,12 +3,13 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import ErrandInspector
 
 /// Single transfers under rules, on a clock that the test advances.
-@Suite("Inspector: rules while bytes pass", .timeLimit(.minutes(15)))
+@Suite("Inspector: rules while bytes pass", .limited)
 struct RuledTransportTests {
     private let clock = ManualClock()
     private let scripted = ScriptedTransport()

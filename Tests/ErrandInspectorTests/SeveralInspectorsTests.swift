@@ -5,12 +5,13 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ErrandInspector
 
 /// Several inspectors, and other listeners that capture requests, of one agent.
-@Suite("Inspector: several in one agent", .timeLimit(.minutes(15)))
+@Suite("Inspector: several in one agent", .limited)
 struct SeveralInspectorsTests {
     private let clock = ManualClock()
     private let recorders: [InspectorRecorder]

@@ -4,11 +4,12 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import ErrandInspector
 
-@Suite("Inspector: rules of transfers", .timeLimit(.minutes(15)))
+@Suite("Inspector: rules of transfers", .limited)
 struct TransferRuleEngineTests {
     @Test func mockIsDeliveredWithoutTheNetwork() async throws {
         let fixture = InspectorFixture()

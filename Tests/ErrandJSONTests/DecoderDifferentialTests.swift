@@ -1,5 +1,6 @@
 import ErrandJSON
 import Foundation
+import TestSupport
 import Testing
 
 /// A type with a property of every common kind.

@@ -1,5 +1,6 @@
 import ErrandJSON
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct EncoderTests {

@@ -1,5 +1,6 @@
 import ErrandJSON
 import Foundation
+import TestSupport
 import Testing
 
 /// Random mutations of valid documents.

@@ -1,4 +1,5 @@
 import ErrandJSON
+import TestSupport
 
 extension SeededGenerator {
     mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }

@@ -1,5 +1,6 @@
 import ErrandJSON
 import Foundation
+import TestSupport
 import Testing
 
 /// The first value of a repeated key is used, whatever the order of requests.

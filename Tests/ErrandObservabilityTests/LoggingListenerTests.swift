@@ -5,11 +5,12 @@
     import Foundation
     import HTTPTypes
     import Logging
+    import TestSupport
     import Testing
 
     @testable import ErrandObservability
 
-    @Suite(.timeLimit(.minutes(15))) struct LoggingListenerTests {
+    @Suite(.limited) struct LoggingListenerTests {
         private let recorder = LogRecorder()
         private let transport = ScriptedTransport()
         private let clock = ManualClock()

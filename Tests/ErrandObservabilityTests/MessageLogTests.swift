@@ -6,12 +6,13 @@
     import Foundation
     import HTTPTypes
     import Logging
+    import TestSupport
     import Testing
 
     @testable import ErrandObservability
 
     /// Headers and bodies in logs.
-    @Suite(.timeLimit(.minutes(15))) struct MessageLogTests {
+    @Suite(.limited) struct MessageLogTests {
         private let recorder = LogRecorder()
         private let transport = ScriptedTransport()
 

@@ -6,11 +6,12 @@
     import HTTPTypes
     import Metrics
     import MetricsTestKit
+    import TestSupport
     import Testing
 
     @testable import ErrandObservability
 
-    @Suite(.timeLimit(.minutes(15))) struct MetricsListenerTests {
+    @Suite(.limited) struct MetricsListenerTests {
         private let metrics = TestMetrics()
         private let transport = ScriptedTransport()
         private let clock = ManualClock()

@@ -1,6 +1,7 @@
 import ErrandCore
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandObservability
@@ -9,7 +10,7 @@ import Testing
     import Glibc
 #endif
 
-@Suite(.timeLimit(.minutes(15))) struct RequestLogFileTests {
+@Suite(.limited) struct RequestLogFileTests {
     private let folder = FileManager.default.temporaryDirectory
         .appendingPathComponent("errand-log-\(UUID().uuidString)/logs")
 

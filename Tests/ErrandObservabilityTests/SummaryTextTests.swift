@@ -1,9 +1,10 @@
 import ErrandCore
+import TestSupport
 import Testing
 
 @testable import ErrandObservability
 
-@Suite(.timeLimit(.minutes(15))) struct SummaryTextTests {
+@Suite(.limited) struct SummaryTextTests {
     @Test(arguments: [
         (Duration.zero, "0 ms"), (.microseconds(400), "0.4 ms"), (.microseconds(9_990), "9.9 ms"),
         (.milliseconds(10), "10 ms"), (.milliseconds(9_999), "9999 ms"),

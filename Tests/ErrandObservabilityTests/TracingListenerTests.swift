@@ -5,12 +5,13 @@
     import Foundation
     import HTTPTypes
     import InMemoryTracing
+    import TestSupport
     import Testing
     import Tracing
 
     @testable import ErrandObservability
 
-    @Suite(.timeLimit(.minutes(15))) struct TracingListenerTests {
+    @Suite(.limited) struct TracingListenerTests {
         private let tracer = InMemoryTracer()
         private let transport = ScriptedTransport()
 

@@ -1,11 +1,12 @@
 import ErrandHTTP
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandProgressLine
 
 /// The display and its output.
-@Suite(.timeLimit(.minutes(15))) struct ProgressDisplayTests {
+@Suite(.limited) struct ProgressDisplayTests {
     private func progress(_ bytes: Int64, of total: Int64) -> TransferProgress {
         var progress = TransferProgress()
         progress.bytesReceived = bytes

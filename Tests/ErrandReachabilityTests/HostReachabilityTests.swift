@@ -1,11 +1,12 @@
 import ErrandCore
 import ErrandHTTP
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ErrandReachability
 
-@Suite(.timeLimit(.minutes(15))) struct HostReachabilityTests {
+@Suite(.limited) struct HostReachabilityTests {
     @Test(arguments: ["127.0.0.1", "::1", "localhost"])
     func thisMachineIsReachableWithoutANetwork(host: String) async {
         let reachability = HostReachability(host, system: NetworkStatusHub(NetworkStatus(.none)))

@@ -4,10 +4,11 @@ import ErrandCore
     import ErrandHTTP
     import ErrandReachability
     import Foundation
+    import TestSupport
     import Testing
 
     /// Changes of interfaces, addresses and routes, which the kernel announces by netlink.
-    @Suite(.timeLimit(.minutes(15))) struct NetworkChangeTests {
+    @Suite(.limited) struct NetworkChangeTests {
         /// Commands that change one of two connected interfaces, each with the status that must be reported next.
         private static let changes: [(command: String, status: NetworkStatus.Kind)] = [
             ("ip address add 192.0.2.1/24 dev errand0", .other),

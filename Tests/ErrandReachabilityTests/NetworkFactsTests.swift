@@ -1,11 +1,12 @@
 import ErrandCore
 import ErrandHTTP
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandReachability
 
-@Suite(.timeLimit(.minutes(15))) struct NetworkFactsTests {
+@Suite(.limited) struct NetworkFactsTests {
     private let header =
         "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n"
 

@@ -4,9 +4,10 @@ import ErrandRecording
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct CassetteTests {
+@Suite(.limited) struct CassetteTests {
     private let folder: Folder
     private let network = ScriptedTransport(name: "network")
     private var file: URL { folder.url.appendingPathComponent("test.har") }

@@ -1,12 +1,13 @@
 import ErrandCore
 import ErrandTransport
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ErrandTesting
 
 /// The transfer of a request whose body is read before it begins.
-@Suite(.timeLimit(.minutes(15))) struct DeferredTransferTests {
+@Suite(.limited) struct DeferredTransferTests {
     /// A transfer that records its calls.
     private final class Begun: Transfer {
         private let calls = Mutex<[String]>([])

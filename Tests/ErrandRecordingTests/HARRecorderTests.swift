@@ -4,11 +4,12 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ErrandRecording
 
-@Suite(.timeLimit(.minutes(15))) struct HARRecorderTests {
+@Suite(.limited) struct HARRecorderTests {
     private let folder: Folder
     private var file: URL { folder.url.appendingPathComponent("session.har") }
 

@@ -1,11 +1,12 @@
 import ErrandHTTP
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandRecording
 
 /// Secrets are found by the content of a field or body, whatever its name or type says.
-@Suite(.timeLimit(.minutes(15))) struct RedactionByContentTests {
+@Suite(.limited) struct RedactionByContentTests {
     private static let rules = RedactionRules.standard
 
     private func body(_ text: String, _ type: String?) -> String? {
@@ -54,7 +55,7 @@ import Testing
 
     /// The attempts to read JSON within a value must not multiply over the levels of texts in texts.
     @Test func nestedBeginningsOfJSONAreBounded() {
-        let text = String(repeating: "a=[", count: 20_000)
+        let text = String(repeating: "a=[", count: 2000)
         #expect(Self.rules.header("X-A", text) == text)
         #expect(body(text, "application/x-www-form-urlencoded") == text)
     }

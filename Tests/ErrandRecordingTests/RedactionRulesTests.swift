@@ -1,10 +1,11 @@
 import ErrandHTTP
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandRecording
 
-@Suite(.timeLimit(.minutes(15))) struct RedactionRulesTests {
+@Suite(.limited) struct RedactionRulesTests {
     private func body(
         _ text: String, _ type: String? = "application/json", _ rules: RedactionRules = .standard
     ) -> String? {

@@ -2,12 +2,13 @@
     import ErrandCore
     import Foundation
     import Synchronization
+    import TestSupport
     import Testing
 
     @testable import ErrandRedis
 
     /// One process loads a missing response, and the others wait for it.
-    @Suite(.timeLimit(.minutes(15)))
+    @Suite(.limited)
     struct FetchLeaseTests {
         @Test func leaseIsGrantedOnce() async throws {
             let server = try await RedisServer()

@@ -1,12 +1,13 @@
 #if Redis && os(Linux)
     import ErrandCore
     import Foundation
+    import TestSupport
     import Testing
 
     @testable import ErrandRedis
 
     /// The memory tier with a real server.
-    @Suite(.timeLimit(.minutes(15)))
+    @Suite(.limited)
     struct MemoryInvalidationTests {
         /// Reads until the entry comes from memory.
         private func keepInMemory(

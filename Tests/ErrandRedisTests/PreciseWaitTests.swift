@@ -1,10 +1,11 @@
 #if Redis && os(Linux)
     import Foundation
+    import TestSupport
     import Testing
 
     @testable import ErrandRedis
 
-    @Suite(.timeLimit(.minutes(15)))
+    @Suite(.limited)
     struct PreciseWaitTests {
         private static let hour: Int64 = 3_600_000_000_000
         private let ends: [Int32]

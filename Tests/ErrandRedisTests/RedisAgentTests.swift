@@ -3,10 +3,11 @@
     import ErrandRedis
     import ErrandTesting
     import Foundation
+    import TestSupport
     import Testing
 
     /// Agents that share a store, as on several machines.
-    @Suite(.timeLimit(.minutes(15)))
+    @Suite(.limited)
     struct RedisAgentTests {
         private func request() -> RequestDescription {
             var description = RequestDescription(endpoint: "Test", url: "x")

@@ -1,10 +1,11 @@
 #if Redis && os(Linux)
     import ErrandRedis
     import ErrandTesting
+    import TestSupport
     import Testing
 
     /// The contract of `ResponseStore`.
-    @Suite(.timeLimit(.minutes(15)))
+    @Suite(.limited)
     struct RedisContractTests {
         @Test(arguments: [true, false], ResponseStoreContract.checks)
         func storeFulfilsTheContract(

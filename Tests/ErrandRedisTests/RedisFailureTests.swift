@@ -1,12 +1,13 @@
 #if Redis && os(Linux)
     import ErrandCore
     import Foundation
+    import TestSupport
     import Testing
 
     @testable import ErrandRedis
 
     /// The server is absent, slow, full or replaced, or other programs write to the keys.
-    @Suite(.timeLimit(.minutes(15)))
+    @Suite(.limited)
     struct RedisFailureTests {
         @Test func absentServerFailsAtOnceAndIsReportedOnce() async throws {
             var configuration = RedisResponseStore.Configuration(

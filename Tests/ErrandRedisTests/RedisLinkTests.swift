@@ -1,6 +1,7 @@
 #if Redis && os(Linux)
     import Foundation
     import Synchronization
+    import TestSupport
     import Testing
 
     @testable import ErrandRedis
@@ -8,7 +9,7 @@
     /// A connection whose replies are received by callers and by the loop, in all orders.
     ///
     /// The other end is a socket of the test, and replies are sent before they are waited for.
-    @Suite(.timeLimit(.minutes(15)))
+    @Suite(.limited)
     struct RedisLinkTests {
         /// Later than any test ends.
         private var later: Int64 { RedisTime.now + 600_000_000_000 }

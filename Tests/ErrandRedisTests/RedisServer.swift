@@ -3,6 +3,7 @@
     import Foundation
     import HTTPTypes
     import Synchronization
+    import TestSupport
 
     @testable import ErrandRedis
 

@@ -2,11 +2,12 @@
     import ErrandCore
     import Foundation
     import HTTPTypes
+    import TestSupport
     import Testing
 
     @testable import ErrandRedis
 
-    @Suite(.timeLimit(.minutes(15)))
+    @Suite(.limited)
     struct RedisStoreTests {
         @Test func entriesAreSharedByStores() async throws {
             let server = try await RedisServer()

@@ -1,12 +1,13 @@
 #if Redis && os(Linux)
     import ErrandCore
     import Foundation
+    import TestSupport
     import Testing
 
     @testable import ErrandRedis
 
     /// Connections with TLS to a real server.
-    @Suite(.timeLimit(.minutes(15)))
+    @Suite(.limited)
     struct RedisTLSTests {
         private let certificates: TestCertificates
 

@@ -1,12 +1,13 @@
 #if Redis && os(Linux)
     import Foundation
     import Synchronization
+    import TestSupport
     import Testing
 
     @testable import ErrandRedis
 
     /// The bytes of a connection with TLS, with a server in the same process.
-    @Suite(.timeLimit(.minutes(15)))
+    @Suite(.limited)
     struct TLSLinkTests {
         private let peer: TLSPeer
         private var later: Int64 { RedisTime.now + 600_000_000_000 }

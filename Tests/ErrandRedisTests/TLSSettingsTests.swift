@@ -2,12 +2,13 @@
     import ErrandCore
     import Foundation
     import Glibc
+    import TestSupport
     import Testing
 
     @testable import ErrandRedis
 
     /// Settings of TLS that a store refuses.
-    @Suite(.timeLimit(.minutes(15)))
+    @Suite(.limited)
     struct TLSSettingsTests {
         private let certificates: TestCertificates
 

@@ -1,6 +1,7 @@
 #if Redis && os(Linux)
     import Foundation
     import Synchronization
+    import TestSupport
 
     /// The files of `Scripts/peers/certificates`.
     ///

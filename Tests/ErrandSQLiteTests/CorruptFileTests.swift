@@ -1,18 +1,23 @@
 import CSQLite
+import Errand
 import ErrandCore
+import ErrandOutbox
+import ErrandWorkflows
 import Foundation
+import TestSupport
 import Testing
 
+@testable import ErrandDownloadQueue
 @testable import ErrandSQLite
 
 /// Files that are corrupt or belong to another application.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct CorruptFileTests {
-    let directory: TemporaryDirectory
+    let directory: TemporaryFolder
     let path: String
 
     init() throws {
-        directory = try TemporaryDirectory()
+        directory = try TemporaryFolder()
         path = directory.path("a.sqlite")
     }
 
@@ -113,7 +118,7 @@ struct CorruptFileTests {
         do {
             for operation in [
                 { _ = try await SQLiteOutboxStore(path: path).entries() },
-                { _ = try await CheckpointDatabase(path: path).chains() },
+                { _ = try await ChainRequest.SQLiteCheckpointStore(path: path).unfinishedChains() },
                 { _ = try await DownloadQueueDatabase(path: path).rows() },
             ] as [() async throws -> Void] {
                 let error = await #expect(throws: RequestError.self) { try await operation() }

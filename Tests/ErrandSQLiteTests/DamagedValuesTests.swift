@@ -1,20 +1,24 @@
+import Errand
 import ErrandCore
 import ErrandOutbox
+import ErrandWorkflows
 import Foundation
+import TestSupport
 import Testing
 
+@testable import ErrandDownloadQueue
 @testable import ErrandSQLite
 
 /// Files with a damaged value in any column of any table.
 ///
 /// An operation may fail, and an entry may be lost; the process goes on, and the store works afterwards.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct DamagedValuesTests {
-    let directory: TemporaryDirectory
+    let directory: TemporaryFolder
     let path: String
 
     init() throws {
-        directory = try TemporaryDirectory()
+        directory = try TemporaryFolder()
         path = directory.path("a.sqlite")
     }
 
@@ -236,19 +240,20 @@ struct DamagedValuesTests {
     }
 
     @Test func damagedCheckpointsAndQueuesDoNotEndTheProcess() async throws {
-        let row = CheckpointDatabase.Row(
+        let row = ChainRequest.Checkpoint(
             chain: "c", revision: UUID(), definition: ["a", "b"], outputs: [Data("1".utf8), nil])
-        _ = try await CheckpointDatabase(path: path).save(row, replacing: nil)
+        _ = try await ChainRequest.SQLiteCheckpointStore(path: path).save(row, replacing: nil)
         for (table, column) in try columns(of: ["checkpoints", "steps", "outputs"]) {
             for value in Self.values {
                 removeFiles()
-                _ = try await CheckpointDatabase(path: path).save(row, replacing: nil)
+                _ = try await ChainRequest.SQLiteCheckpointStore(path: path).save(
+                    row, replacing: nil)
                 try damage(table, column, value)
-                let database = CheckpointDatabase(path: path)
+                let database = ChainRequest.SQLiteCheckpointStore(path: path)
                 let found = try? await database.checkpoint(of: "c")
-                _ = try? await database.chains()
+                _ = try? await database.unfinishedChains()
                 _ = try? await database.save(row, replacing: found?.revision)
-                _ = try? await database.remove("c")
+                _ = try? await database.removeCheckpoint(of: "c")
             }
         }
         removeFiles()

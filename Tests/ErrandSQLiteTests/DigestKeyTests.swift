@@ -1,10 +1,11 @@
 import ErrandCore
 import ErrandSQLite
 import Foundation
+import TestSupport
 import Testing
 
 /// The random bytes of a file, which all stores over it share.
-@Suite(.timeLimit(.minutes(15))) struct DigestKeyTests {
+@Suite(.limited) struct DigestKeyTests {
     private func withPath(_ body: (String) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("errand-\(UUID().uuidString)")

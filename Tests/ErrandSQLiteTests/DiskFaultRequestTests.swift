@@ -1,12 +1,13 @@
 import ErrandCore
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandSQLite
 
 /// Requests of an agent whose store fails.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct DiskFaultRequestTests {
     /// These requests truncate nothing; see `DiskFaultTests` for truncations.
     private static let faults: [(FaultyFileSystem.Operation, FaultyFileSystem.Fault)] = [
@@ -14,14 +15,14 @@ struct DiskFaultRequestTests {
         (.write, .short), (.sync, .inputOutput), (.open, .full), (.open, .inputOutput),
     ]
 
-    private let directory: TemporaryDirectory
+    private let directory: TemporaryFolder
     private let system = FaultyFileSystem()
     private let transport = ScriptedTransport()
     private let events = EventRecorder()
     private static let body = Data(repeating: 7, count: 30_000)
 
     init() throws {
-        directory = try TemporaryDirectory()
+        directory = try TemporaryFolder()
         transport.on(
             .get, nil,
             ScriptedResponse(headers: [.cacheControl: "max-age=60"], body: Self.body))

@@ -1,18 +1,19 @@
 import ErrandCore
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandSQLite
 
 /// Reads, writes, syncs, opens and truncations that fail.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct DiskFaultTests {
-    let directory: TemporaryDirectory
+    let directory: TemporaryFolder
     let path: String
     let system = FaultyFileSystem()
 
     init() throws {
-        directory = try TemporaryDirectory()
+        directory = try TemporaryFolder()
         path = directory.path("a.sqlite")
     }
 

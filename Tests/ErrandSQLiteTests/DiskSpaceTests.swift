@@ -1,24 +1,25 @@
 import ErrandCore
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ErrandSQLite
 
 /// The size of the database and its log on the disk, at every moment.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct DiskSpaceTests {
     static let bound = 1 << 20
     static let entryBytes = 20_000
     /// The documented slack: the largest entry, and 128 KiB.
     static let slack = entryBytes + (128 << 10)
 
-    let directory: TemporaryDirectory
+    let directory: TemporaryFolder
     let path: String
     let files: DatabaseFiles
 
     init() throws {
-        directory = try TemporaryDirectory()
+        directory = try TemporaryFolder()
         path = directory.path("a.sqlite")
         files = DatabaseFiles(path: path)
     }

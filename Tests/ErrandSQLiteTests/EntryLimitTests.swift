@@ -1,17 +1,18 @@
 import ErrandCore
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandSQLite
 
 /// The maximum number of entries, and the removal of expired entries.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct EntryLimitTests {
-    let directory: TemporaryDirectory
+    let directory: TemporaryFolder
     let clock = ManualClock()
 
-    init() throws { directory = try TemporaryDirectory() }
+    init() throws { directory = try TemporaryFolder() }
 
     private func store(
         entries: Int? = nil, keepsExpired: Double? = nil, isFile: Bool = true

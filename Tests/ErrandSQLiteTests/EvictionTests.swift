@@ -1,17 +1,18 @@
 import ErrandCore
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandSQLite
 
 /// The size limit of the database.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct EvictionTests {
-    let directory: TemporaryDirectory
+    let directory: TemporaryFolder
     let clock = ManualClock()
 
-    init() throws { directory = try TemporaryDirectory() }
+    init() throws { directory = try TemporaryFolder() }
 
     private func store(bytes: Int, granularity: Int64 = 0) -> SQLiteResponseStore {
         let limits = StoreLimits(

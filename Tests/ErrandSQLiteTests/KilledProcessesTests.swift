@@ -1,6 +1,7 @@
 #if os(Linux)
     import ErrandCore
     import Foundation
+    import TestSupport
     import Testing
 
     @testable import ErrandSQLite
@@ -20,7 +21,7 @@
             if let role = TestProcess.role, let path = role["path"], let seed = role["seed"] {
                 await Self.work(path: path, seed: UInt64(seed) ?? 0)
             }
-            let directory = try TemporaryDirectory()
+            let directory = try TemporaryFolder()
             let path = directory.path("a.sqlite")
             var seed = UInt64.random(in: 0...(.max))
             var stored = 0

@@ -2,21 +2,22 @@ import ErrandCore
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ErrandSQLite
 
 /// Bodies that are stored in parts.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct LargeBodyTests {
     static let megabyte = 1 << 20
 
-    let directory: TemporaryDirectory
+    let directory: TemporaryFolder
     let path: String
     let clock = ManualClock()
 
     init() throws {
-        directory = try TemporaryDirectory()
+        directory = try TemporaryFolder()
         path = directory.path("a.sqlite")
     }
 

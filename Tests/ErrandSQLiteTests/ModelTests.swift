@@ -1,11 +1,12 @@
 import ErrandCore
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandSQLite
 
 /// Random operations on stores, compared with a dictionary.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct ModelTests {
     /// The seeds: 6, or as many as `ERRAND_MODEL_SEEDS` says.
     static var seeds: Range<UInt64> {
@@ -37,7 +38,7 @@ private struct ModelRun {
     }
 
     private let kind: ModelTests.Kind
-    private let directory: TemporaryDirectory
+    private let directory: TemporaryFolder
     private var random: SeededGenerator
     private var model: [CacheKey: StoredResponse] = [:]
     private var stores: [any ResponseStore]
@@ -45,7 +46,7 @@ private struct ModelRun {
 
     init(_ kind: ModelTests.Kind, seed: UInt64) throws {
         self.kind = kind
-        directory = try TemporaryDirectory()
+        directory = try TemporaryFolder()
         random = SeededGenerator(seed: seed)
         stores = []
         stores = (0..<(kind == .memory ? 1 : 2)).map { _ in makeStore() }

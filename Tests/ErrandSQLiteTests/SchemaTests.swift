@@ -1,17 +1,18 @@
 import ErrandCore
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandSQLite
 
 /// The schema: migration from version 1, files of newer versions, and the use of indexes.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct SchemaTests {
-    let directory: TemporaryDirectory
+    let directory: TemporaryFolder
     let path: String
 
     init() throws {
-        directory = try TemporaryDirectory()
+        directory = try TemporaryFolder()
         path = directory.path("a.sqlite")
     }
 

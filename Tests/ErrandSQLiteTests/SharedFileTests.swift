@@ -1,18 +1,19 @@
 import ErrandCore
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ErrandSQLite
 
 /// Reopening, several stores on one file, killed processes, and file attributes.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct SharedFileTests {
-    let directory: TemporaryDirectory
+    let directory: TemporaryFolder
     let path: String
 
     init() throws {
-        directory = try TemporaryDirectory()
+        directory = try TemporaryFolder()
         path = directory.path("deep/er/a.sqlite")
     }
 

@@ -2,18 +2,19 @@ import ErrandCore
 import ErrandSQLite
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// The contract of `ResponseStore`, tested with every store.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct StoreContractTests {
     enum Kind: String, CaseIterable, Sendable {
         case memory, sqlite, sqliteWithoutMemory, sqliteWithoutFile
     }
 
-    let directory: TemporaryDirectory
+    let directory: TemporaryFolder
 
-    init() throws { directory = try TemporaryDirectory() }
+    init() throws { directory = try TemporaryFolder() }
 
     func store(_ kind: Kind, maximumBytes: Int = 32 << 20) -> any ResponseStore {
         switch kind {

@@ -1,17 +1,18 @@
 import ErrandCore
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandSQLite
 
 /// Files that cannot be opened: memory is used instead, and the store reports it.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct UnavailableFileTests {
-    let directory: TemporaryDirectory
+    let directory: TemporaryFolder
     let path: String
 
     init() throws {
-        directory = try TemporaryDirectory()
+        directory = try TemporaryFolder()
         path = directory.path("a.sqlite")
     }
 

@@ -1,12 +1,13 @@
 #if os(Linux)
     import ErrandCore
     import Foundation
+    import TestSupport
     import Testing
 
     @testable import ErrandSQLite
 
     /// The size limit with writers in several processes.
-    @Suite(.timeLimit(.minutes(15)))
+    @Suite(.limited)
     struct WriterProcessesTests {
         private static let bound = 1 << 20
         private static let entryBytes = 60_000
@@ -43,7 +44,7 @@
 
         @Test func processesTogetherStayWithinTheLimit() async throws {
             guard TestProcess.role == nil else { return }
-            let directory = try TemporaryDirectory()
+            let directory = try TemporaryFolder()
             let path = directory.path("a.sqlite")
             let peak = try await DatabaseFiles(path: path).peak {
                 let processes = try (0..<4).map { _ in try Self.start(path, entries: 60) }
@@ -59,7 +60,7 @@
 
         @Test func shortLivedProcessesStayWithinTheLimit() async throws {
             guard TestProcess.role == nil else { return }
-            let directory = try TemporaryDirectory()
+            let directory = try TemporaryFolder()
             let path = directory.path("a.sqlite")
             let files = DatabaseFiles(path: path)
             for _ in 0..<24 {

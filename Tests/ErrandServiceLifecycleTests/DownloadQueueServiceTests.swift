@@ -7,9 +7,10 @@
     import Foundation
     import ServiceLifecycle
     import ServiceLifecycleTestKit
+    import TestSupport
     import Testing
 
-    @Suite(.timeLimit(.minutes(15))) final class DownloadQueueServiceTests: Sendable {
+    @Suite(.limited) final class DownloadQueueServiceTests: Sendable {
         private let transport = ScriptedTransport()
         private let gate = Gate()
         private let folder = FileManager.default.temporaryDirectory

@@ -5,9 +5,10 @@
     import ErrandTransport
     import ServiceLifecycle
     import ServiceLifecycleTestKit
+    import TestSupport
     import Testing
 
-    @Suite(.timeLimit(.minutes(15))) struct OutboxServiceTests {
+    @Suite(.limited) struct OutboxServiceTests {
         private let transport = ScriptedTransport()
         private let clock = ManualClock()
         private let gate = Gate()

@@ -5,9 +5,10 @@
     import ErrandTransport
     import ServiceLifecycle
     import ServiceLifecycleTestKit
+    import TestSupport
     import Testing
 
-    @Suite(.timeLimit(.minutes(15))) struct RequestAgentServiceTests {
+    @Suite(.limited) struct RequestAgentServiceTests {
         private let transport = ScriptedTransport()
         private let clock = ManualClock()
         private let gate = Gate()

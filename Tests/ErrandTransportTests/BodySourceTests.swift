@@ -1,8 +1,9 @@
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct BodySourceTests {
     @Test func dataIsReadInPiecesAndAfterARewind() async throws {
         let bytes = Data((0..<100).map { UInt8($0) })

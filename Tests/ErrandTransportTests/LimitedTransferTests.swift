@@ -2,12 +2,13 @@ import ErrandHTTP
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ErrandTransport
 
 /// A transfer that its receiver and a bandwidth limit pause, in any order of events.
-@Suite(.timeLimit(.minutes(15))) struct LimitedTransferTests {
+@Suite(.limited) struct LimitedTransferTests {
     /// A transport whose transfers do what the test says.
     private final class SteppedTransport: Transport {
         private let started = Mutex<SteppedTransfer?>(nil)
@@ -117,6 +118,25 @@ import Testing
         let transfer = limit.transport(over: transport).start(
             TransportRequest(url: try URI(parsing: "http://example.com/")), receiver: receiver)
         return (transfer, try #require(transport.transfer), receiver)
+    }
+
+    /// A wait that the transfer does not know yet would keep it until the end of its time.
+    @Test func transferThatIsCancelledWhileItsBytesAreCountedIsReleased() throws {
+        let clock = HookedClock()
+        let limit = BandwidthLimit(bytesPerSecond: 1, clock: clock)
+        weak var released: AnyObject?
+        do {
+            let (transfer, inner, receiver) = try start(limit)
+            released = transfer
+            clock.whenRead { transfer.cancel() }
+            inner.deliver()
+            #expect(inner.isCancelled)
+            inner.receiver.didEnd(TransferEnd(error: .cancelled))
+            inner.end()
+            #expect(receiver.state.withLock { $0.ends } == 1)
+            #expect(receiver.state.withLock { $0.bytes } == 0)
+        }
+        #expect(released == nil)
     }
 
     /// Whatever happens: a paused receiver gets nothing, and no pause remains when nothing asks for it.

@@ -1,11 +1,12 @@
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import ErrandTransport
 
 /// The encoding of multipart bodies.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct MultipartBodyTests {
     private func bytes(of body: HTTPBody, pieces: Int = 100) async throws -> Data {
         let source = try body.makeSource()

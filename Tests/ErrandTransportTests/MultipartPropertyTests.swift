@@ -1,11 +1,12 @@
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 /// Encoded multipart bodies decode to the same parts, for random input.
 ///
 /// Each failure names its seed.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct MultipartPropertyTests {
     @Test(arguments: 0..<100)
     func multipartRoundTripsAnyNameAndContent(seed: UInt64) async throws {

@@ -1,6 +1,7 @@
 import ErrandHTTP
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandTransport
@@ -104,5 +105,29 @@ import Testing
             try HTTPBody.data(Self.bytes).limited(by: limit).makeSource()
         }
         #expect(error?.code == .invalidConfiguration)
+    }
+
+    /// A wait that the source does not know yet would last until the end of its time.
+    @Test func waitOfABodyThatIsClosedWhileItsBytesAreCountedEnds() async throws {
+        let clock = HookedClock()
+        let lane = BandwidthLane("limit of sent bytes", bytesPerSecond: 1, clock: clock)
+        let source = PacedBodySource(EmptySource(), lane)
+        clock.whenRead { source.close() }
+        let result = [UInt8](repeating: 0, count: 10).withUnsafeBytes {
+            source.read(into: UnsafeMutableRawBufferPointer(mutating: $0))
+        }
+        guard case .wait = result else {
+            Issue.record("The source did not wait.")
+            return
+        }
+        await clock.untilAwake()
+    }
+
+    private final class EmptySource: BodySource {
+        var length: Int64? { nil }
+        func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead { .end }
+        func whenReadable(_ notify: @escaping @Sendable () -> Void) { notify() }
+        func rewind() -> Bool { true }
+        func close() {}
     }
 }

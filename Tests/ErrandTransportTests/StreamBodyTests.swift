@@ -1,9 +1,10 @@
 import ErrandTransport
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct StreamBodyTests {
     private func stream(_ chunks: [String]) -> AsyncStream<Data> {
         AsyncStream { continuation in

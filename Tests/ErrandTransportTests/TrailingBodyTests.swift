@@ -2,10 +2,11 @@ import ErrandTransport
 import Foundation
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 
 /// The trailers of a body are known when its source ends, and are made again for each attempt.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct TrailingBodyTests {
     private struct Broken: Error {}
 

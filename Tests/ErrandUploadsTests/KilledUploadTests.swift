@@ -2,12 +2,13 @@
     import ErrandTesting
     import Foundation
     import Synchronization
+    import TestSupport
     import Testing
 
     @testable import ErrandUploads
 
     /// The journal of a process that was killed during an upload, and the memory of a process that uploads.
-    @Suite(.timeLimit(.minutes(15)))
+    @Suite(.limited)
     struct KilledUploadTests {
         /// Uploads in pieces, and kills its process before the request with this number.
         final class DeadlyUpload: ResumableUploadRequest {

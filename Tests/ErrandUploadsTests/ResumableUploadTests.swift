@@ -2,12 +2,13 @@ import ErrandTesting
 import Foundation
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ErrandUploads
 
 /// Uploads over the network, to a server that fails in every way.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct ResumableUploadTests {
     private typealias Upload = UploadFixture.Upload
 

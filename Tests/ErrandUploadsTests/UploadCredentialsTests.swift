@@ -1,12 +1,13 @@
 import ErrandTesting
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import ErrandUploads
 
 /// The requests that receive the credentials of an upload, and the data that its journal keeps.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct UploadCredentialsTests {
     private let fixture: UploadFixture
 

@@ -1,6 +1,7 @@
 import ErrandHTTP
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandUploads

@@ -1,12 +1,13 @@
 import ErrandHTTP
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandUploads
 
 /// The upload that a journal belongs to, and the name of its file.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct UploadIdentityTests {
     private static let file = URL(fileURLWithPath: "/tmp/film.mov")
 

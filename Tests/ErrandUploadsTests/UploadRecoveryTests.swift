@@ -1,12 +1,13 @@
 import ErrandTesting
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import ErrandUploads
 
 /// Responses over the network after which an upload continues, and its bandwidth limit.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct UploadRecoveryTests {
     private typealias Upload = UploadFixture.Upload
 

@@ -4,11 +4,12 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// A server that rejects the client over TLS 1.3 and resets the connection: its alert arrives after
 /// the client's handshake, before or after the request is written (RFC 8446 §4.4.2.4).
-@Suite("Real peers: TLS alerts", .timeLimit(.minutes(15)), .bothEngines)
+@Suite("Real peers: TLS alerts", .limited, .bothEngines)
 struct AlertTests {
     private let peers: Peers
 

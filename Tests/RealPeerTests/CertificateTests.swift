@@ -3,10 +3,11 @@ import ErrandCurl
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 /// Accepted and rejected certificate chains, served by nginx.
-@Suite("Real peers: certificates", .timeLimit(.minutes(15)), .bothEnginesAndTLS)
+@Suite("Real peers: certificates", .limited, .bothEnginesAndTLS)
 struct CertificateTests {
     /// A chain of `Scripts/peers/certificates`, the host of the request, and the expected error.
     struct Case: Sendable, CustomTestStringConvertible {

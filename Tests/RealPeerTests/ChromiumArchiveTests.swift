@@ -4,10 +4,11 @@
     import ErrandTesting
     import ErrandTransport
     import Foundation
+    import TestSupport
     import Testing
 
     /// Archives in Chromium's developer tools, and archives that they have exported.
-    @Suite("Real peers: archives in Chromium", .timeLimit(.minutes(15)))
+    @Suite("Real peers: archives in Chromium", .limited)
     struct ChromiumArchiveTests {
         /// A request as the developer tools show it.
         private struct Shown: Decodable, Equatable {

@@ -4,10 +4,11 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 /// Client certificates in every format, and servers that require one.
-@Suite("Real peers: client certificates", .timeLimit(.minutes(15)), .bothEnginesAndTLS)
+@Suite("Real peers: client certificates", .limited, .bothEnginesAndTLS)
 struct ClientIdentityTests {
     private let peers: Peers
     private let transport = CurlTransport.tested()

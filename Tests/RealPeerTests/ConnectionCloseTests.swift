@@ -3,10 +3,11 @@ import ErrandCurl
 import ErrandTesting
 import ErrandTransport
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// Responses whose end depends on the close of the connection.
-@Suite("Real peers: connection close", .timeLimit(.minutes(15)), .bothEngines)
+@Suite("Real peers: connection close", .limited, .bothEngines)
 struct ConnectionCloseTests {
     private let peers: Peers
     init() throws { peers = try Peers.get() }

@@ -4,11 +4,12 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// Servers that require HTTP/1.1 for a request that arrived over HTTP/2 (RFC 9113 §7,
 /// HTTP_1_1_REQUIRED).
-@Suite("Real peers: HTTP/1.1 required", .timeLimit(.minutes(15)))
+@Suite("Real peers: HTTP/1.1 required", .limited)
 struct DowngradeTests {
     private let peers: Peers
     private let transport = CurlTransport()

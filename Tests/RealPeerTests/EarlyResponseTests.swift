@@ -3,12 +3,13 @@ import ErrandCurl
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 /// Servers that respond to a large upload before they have read it.
 ///
 /// The response counts, not the failed upload.
-@Suite("Real peers: early responses", .timeLimit(.minutes(15)), .bothEngines)
+@Suite("Real peers: early responses", .limited, .bothEngines)
 struct EarlyResponseTests {
     private let peers: Peers
     init() throws { peers = try Peers.get() }

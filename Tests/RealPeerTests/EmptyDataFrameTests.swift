@@ -2,10 +2,11 @@ import ErrandCore
 import ErrandCurl
 import ErrandTesting
 import ErrandTransport
+import TestSupport
 import Testing
 
 /// Servers that send DATA frames without content.
-@Suite("Real peers: empty DATA frames", .timeLimit(.minutes(15)))
+@Suite("Real peers: empty DATA frames", .limited)
 struct EmptyDataFrameTests {
     private let peers: Peers
     init() throws { peers = try Peers.get() }

@@ -3,12 +3,13 @@ import ErrandCurl
 import ErrandTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import ErrandTesting
 
 /// HTTP/1.1 over TLS, asked for or negotiated.
-@Suite("Real peers: HTTP/1.1 over TLS", .timeLimit(.minutes(15)), .bothEnginesAndTLS)
+@Suite("Real peers: HTTP/1.1 over TLS", .limited, .bothEnginesAndTLS)
 struct HTTP1OverTLSTests {
     private let peers: Peers
     private let transport = CurlTransport.tested()

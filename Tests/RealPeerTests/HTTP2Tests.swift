@@ -5,10 +5,11 @@ import ErrandTransport
 import Foundation
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 
 /// HTTP version negotiation and HTTP/2 features with real servers.
-@Suite("Real peers: HTTP/2", .timeLimit(.minutes(15)))
+@Suite("Real peers: HTTP/2", .limited)
 struct HTTP2Tests {
     private let peers: Peers
     private let transport = CurlTransport()

@@ -2,10 +2,11 @@ import Errand
 import ErrandTesting
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// Basic, Digest and Bearer credentials that httpbin checks, over both transports.
-@Suite("Real peers: credentials", .timeLimit(.minutes(15)))
+@Suite("Real peers: credentials", .limited)
 struct HTTPBinCredentialTests {
     typealias TransportKind = HTTPBinTests.TransportKind
 

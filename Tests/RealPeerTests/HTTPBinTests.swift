@@ -3,6 +3,7 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -10,7 +11,7 @@ import Testing
 #endif
 
 /// Endpoint requests to httpbin (run by gunicorn), over both transports.
-@Suite("Real peers: httpbin", .timeLimit(.minutes(15)))
+@Suite("Real peers: httpbin", .limited)
 struct HTTPBinTests {
     enum TransportKind: String, CaseIterable, Sendable {
         case curl, urlSession

@@ -4,6 +4,7 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 
 /// The real servers that `Scripts/peers/run` starts on loopback.
 ///

@@ -3,10 +3,11 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// Pins and real certificate chains, with digests computed by openssl.
-@Suite("Real peers: pins", .timeLimit(.minutes(15)), .bothEnginesAndTLS)
+@Suite("Real peers: pins", .limited, .bothEnginesAndTLS)
 struct PinTests {
     private let peers: Peers
     private let transport = CurlTransport.tested()

@@ -5,10 +5,11 @@ import ErrandURLSession
 import Foundation
 import FoundationNetworking
 import Glibc
+import TestSupport
 import Testing
 
 /// The end of a process whose threads may still close connections with TLS.
-@Suite("Real peers: the end of a process", .timeLimit(.minutes(15)))
+@Suite("Real peers: the end of a process", .limited)
 struct ProcessExitTests {
     @Test func exitLeavesTheMemoryOfOpenSSLToTheEventLoop() async {
         await #expect(processExitsWith: .success) {

@@ -5,6 +5,7 @@ import ErrandTransport
 import ErrandURLSession
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -14,7 +15,7 @@ import Testing
 /// HTTP and SOCKS proxies.
 ///
 /// tinyproxy connects from 127.0.0.8, microsocks from 127.0.0.9.
-@Suite("Real peers: proxies", .timeLimit(.minutes(15)), .bothEnginesAndTLS)
+@Suite("Real peers: proxies", .limited, .bothEnginesAndTLS)
 struct ProxyTests {
     private let peers: Peers
     private let transport = CurlTransport.tested()

@@ -5,10 +5,11 @@ import ErrandTransport
 import Foundation
 import Glibc
 import Synchronization
+import TestSupport
 import Testing
 
 /// Timings of a burst over TLS, whose requests wait for the connection of the first one.
-@Suite("Real peers: timings of a burst", .timeLimit(.minutes(15)), .bothEngines)
+@Suite("Real peers: timings of a burst", .limited, .bothEngines)
 struct QueueTimingTests {
     @Test func waitingForAConnectionCountsAsQueued() async throws {
         let peers = try Peers.get()

@@ -3,10 +3,11 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// A server that starts another TLS handshake on the connection (RFC 5246 §7.4.1.1).
-@Suite("Real peers: renegotiation", .timeLimit(.minutes(15)), .bothEnginesAndTLS)
+@Suite("Real peers: renegotiation", .limited, .bothEnginesAndTLS)
 struct RenegotiationTests {
     private let peers: Peers
     private let transport = CurlTransport.tested()

@@ -3,10 +3,11 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// Requests with trailers to real servers: over TLS they use HTTP/1.1, also if the server prefers HTTP/2.
-@Suite("Real peers: request trailers", .timeLimit(.minutes(15)), .bothEngines)
+@Suite("Real peers: request trailers", .limited, .bothEngines)
 struct RequestTrailerTests {
     private let peers: Peers
     private let transport = CurlTransport.tested()

@@ -3,10 +3,11 @@ import ErrandCurl
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 /// Unix sockets, address overrides and the connections per host.
-@Suite("Real peers: routes", .timeLimit(.minutes(15)), .bothEnginesAndTLS)
+@Suite("Real peers: routes", .limited, .bothEnginesAndTLS)
 struct RouteTests {
     private let peers: Peers
     private let transport = CurlTransport.tested()

@@ -4,10 +4,11 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// HTTPS proxies: stunnel in front of tinyproxy, which connects from 127.0.0.8.
-@Suite("Real peers: proxies over TLS", .timeLimit(.minutes(15)), .bothEnginesAndTLS)
+@Suite("Real peers: proxies over TLS", .limited, .bothEnginesAndTLS)
 struct SecureProxyTests {
     private let peers: Peers
     private let transport = CurlTransport.tested()

@@ -3,10 +3,11 @@ import ErrandCurl
 import ErrandTesting
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// One file in parallel ranges from nginx, over HTTP/1.1 and HTTP/2.
-@Suite("Real peers: segmented downloads", .timeLimit(.minutes(15)))
+@Suite("Real peers: segmented downloads", .limited)
 struct SegmentedDownloadPeerTests {
     private let peers: Peers
 

@@ -3,10 +3,11 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// Streams from an ASGI server (uvicorn), over both transports.
-@Suite("Real peers: streams", .timeLimit(.minutes(15)))
+@Suite("Real peers: streams", .limited)
 struct ServerStreamTests {
     private func agent(_ kind: HTTPBinTests.TransportKind) throws -> RequestAgent {
         let peers = try Peers.get()

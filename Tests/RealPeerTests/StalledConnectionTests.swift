@@ -3,10 +3,11 @@ import ErrandCurl
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 /// Connections that stay open but deliver nothing more, because the server hangs or the network is gone.
-@Suite("Real peers: stalled connections", .timeLimit(.minutes(15)), .bothEngines)
+@Suite("Real peers: stalled connections", .limited, .bothEngines)
 struct StalledConnectionTests {
     private let peers: Peers
     private let transport = CurlTransport.tested()

@@ -4,12 +4,13 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// Certificates that name their host only as the subject's common name (RFC 9110 §4.3.4).
 ///
 /// libcurl with OpenSSL alone would accept them.
-@Suite("Real peers: common names", .timeLimit(.minutes(15)), .bothEnginesAndTLS)
+@Suite("Real peers: common names", .limited, .bothEnginesAndTLS)
 struct SubjectNameTests {
     private let peers: Peers
     private let transport = CurlTransport.tested()

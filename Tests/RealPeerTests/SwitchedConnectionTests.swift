@@ -4,10 +4,11 @@ import ErrandTransport
 import Foundation
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 
 /// The ends of a TLS connection that a receiver has taken over after 101.
-@Suite("Real peers: 101 over TLS", .timeLimit(.minutes(15)))
+@Suite("Real peers: 101 over TLS", .limited)
 struct SwitchedConnectionTests {
     private let peers: Peers
     private let transport = CurlTransport()

@@ -4,10 +4,11 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// Resumption of TLS sessions, as reported by nginx's `$ssl_session_reused`.
-@Suite("Real peers: TLS sessions", .timeLimit(.minutes(15)), .bothEnginesAndTLS)
+@Suite("Real peers: TLS sessions", .limited, .bothEnginesAndTLS)
 struct TLSSessionTests {
     private let peers: Peers
     private let transport = CurlTransport.tested()

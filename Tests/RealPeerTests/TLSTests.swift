@@ -5,10 +5,11 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// Certificate authorities and TLS versions.
-@Suite("Real peers: TLS", .timeLimit(.minutes(15)), .bothEnginesAndTLS)
+@Suite("Real peers: TLS", .limited, .bothEnginesAndTLS)
 struct TLSTests {
     private let peers: Peers
     private let transport = CurlTransport.tested()

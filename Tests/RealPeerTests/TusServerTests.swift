@@ -3,10 +3,11 @@ import ErrandTesting
 import ErrandUploads
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// Resumable uploads to a tus server that is not ours (tuspyserver), over both transports.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct TusServerTests {
     private let peers: Peers
     private let folder: URL

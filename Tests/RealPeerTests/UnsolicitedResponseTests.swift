@@ -4,10 +4,11 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// Bytes that a server sends over TLS without a request are not a response (RFC 9112 §9.2).
-@Suite("Real peers: unsolicited responses", .timeLimit(.minutes(15)), .bothEngines)
+@Suite("Real peers: unsolicited responses", .limited, .bothEngines)
 struct UnsolicitedResponsePeerTests {
     private let peers: Peers
     init() throws { peers = try Peers.get() }

@@ -1,20 +1,20 @@
-import ErrandCurl
-import Testing
+package import ErrandCurl
+package import Testing
 
 /// Runs each test of a suite twice: with libcurl's HTTP/1.1, and with the transport's own.
 ///
 /// The tests create their transport with `CurlTransport.tested()`.
-struct BothEngines: SuiteTrait, TestTrait, TestScoping {
-    @TaskLocal static var current = CurlConfiguration().http1Engine
+package struct BothEngines: SuiteTrait, TestTrait, TestScoping {
+    @TaskLocal package static var current = CurlConfiguration().http1Engine
     /// Whether requests over TLS ask for HTTP/1.1, so that the engine carries them.
-    @TaskLocal static var asksForHTTP11 = false
+    @TaskLocal package static var asksForHTTP11 = false
 
     /// Whether each test runs a third time, with HTTP/1.1 over TLS.
-    var includesHTTP11 = false
+    package var includesHTTP11 = false
 
-    var isRecursive: Bool { true }
+    package var isRecursive: Bool { true }
 
-    func provideScope(
+    package func provideScope(
         for test: Test, testCase: Test.Case?,
         performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
@@ -41,14 +41,16 @@ struct BothEngines: SuiteTrait, TestTrait, TestScoping {
 
 extension Trait where Self == BothEngines {
     /// Runs each test with both implementations of HTTP/1.1.
-    static var bothEngines: BothEngines { BothEngines() }
+    package static var bothEngines: BothEngines { BothEngines() }
     /// Runs each test with both implementations, and with HTTP/1.1 over TLS.
-    static var bothEnginesAndTLS: BothEngines { BothEngines(includesHTTP11: true) }
+    package static var bothEnginesAndTLS: BothEngines { BothEngines(includesHTTP11: true) }
 }
 
 extension CurlTransport {
     /// A transport with the implementation of HTTP/1.1 that is under test; see ``BothEngines``.
-    static func tested(_ change: (inout CurlConfiguration) -> Void = { _ in }) -> CurlTransport {
+    package static func tested(_ change: (inout CurlConfiguration) -> Void = { _ in })
+        -> CurlTransport
+    {
         var configuration = CurlConfiguration()
         configuration.http1Engine = BothEngines.current
         change(&configuration)

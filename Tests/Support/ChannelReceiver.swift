@@ -1,11 +1,11 @@
-import ErrandCore
-import ErrandCurl
-import ErrandTransport
-import Foundation
+package import ErrandCore
+package import ErrandCurl
+package import ErrandTransport
+package import Foundation
 import Synchronization
 
 /// A receiver with the channel of a body, as the pipeline uses it.
-final class ChannelReceiver: StreamReceiver {
+package final class ChannelReceiver: StreamReceiver {
     private struct State {
         var transfer: (any Transfer)?
         var channel: BodyChannel?
@@ -17,17 +17,19 @@ final class ChannelReceiver: StreamReceiver {
 
     private let state = Mutex(State())
 
-    var ends: Int { state.withLock { $0.ends } }
-    /// The number of chunks that were taken without a copy.
-    var passedChunks: Int { state.withLock { $0.passedChunks } }
-    var error: RequestError? { state.withLock { $0.error } }
+    package init() {}
 
-    func start(_ transport: CurlTransport, _ request: TransportRequest) {
+    package var ends: Int { state.withLock { $0.ends } }
+    /// The number of chunks that were taken without a copy.
+    package var passedChunks: Int { state.withLock { $0.passedChunks } }
+    package var error: RequestError? { state.withLock { $0.error } }
+
+    package func start(_ transport: CurlTransport, _ request: TransportRequest) {
         let transfer = transport.start(request, receiver: self)
         state.withLock { $0.transfer = transfer }
     }
 
-    func channel() async -> BodyChannel {
+    package func channel() async -> BodyChannel {
         await withCheckedContinuation { continuation in
             let channel = state.withLock { state in
                 if state.channel == nil { state.waiter = continuation }
@@ -39,7 +41,7 @@ final class ChannelReceiver: StreamReceiver {
 
     private func transfer() -> (any Transfer)? { state.withLock { $0.transfer } }
 
-    func didReceive(head: ResponseHead) { begin() }
+    package func didReceive(head: ResponseHead) { begin() }
 
     @discardableResult
     private func begin() -> BodyChannel {
@@ -59,21 +61,23 @@ final class ChannelReceiver: StreamReceiver {
 
     private var current: BodyChannel? { state.withLock { $0.channel } }
 
-    func didReceive(bytes: UnsafeRawBufferPointer) -> Demand { current?.receive(bytes) ?? .stop }
+    package func didReceive(bytes: UnsafeRawBufferPointer) -> Demand {
+        current?.receive(bytes) ?? .stop
+    }
 
-    func didReceive(chunk: Data) -> Demand {
+    package func didReceive(chunk: Data) -> Demand {
         state.withLock { $0.passedChunks += 1 }
         return current?.receive(chunk) ?? .stop
     }
 
-    func beginRead() { current?.beginRead() }
+    package func beginRead() { current?.beginRead() }
 
-    func endRead() -> Demand { current?.endRead() ?? .more }
+    package func endRead() -> Demand { current?.endRead() ?? .more }
 
-    var waitingTime: Duration? { current?.waitingTime }
+    package var waitingTime: Duration? { current?.waitingTime }
 
     // A transfer that fails before its head has a channel with its error.
-    func didEnd(_ end: TransferEnd) {
+    package func didEnd(_ end: TransferEnd) {
         state.withLock { ($0.error, $0.ends) = (end.error, $0.ends + 1) }
         (current ?? begin()).transferEnded(end)
     }

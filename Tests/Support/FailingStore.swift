@@ -1,9 +1,9 @@
-import ErrandCore
+package import ErrandCore
 import Synchronization
 
 /// A memory store whose reads and writes can be made to fail, and whose writes can be held.
-final class FailingStore: ResponseStore {
-    let inner = MemoryResponseStore()
+package final class FailingStore: ResponseStore {
+    package let inner = MemoryResponseStore()
     private let failure = Mutex<
         (reads: RequestError?, writes: RequestError?, removals: RequestError?)
     >((nil, nil, nil))
@@ -15,16 +15,18 @@ final class FailingStore: ResponseStore {
         var observers: [CheckedContinuation<Void, Never>] = []
     }
 
-    func fail(
+    package init() {}
+
+    package func fail(
         reads: RequestError? = nil, writes: RequestError? = nil, removals: RequestError? = nil
     ) {
         failure.withLock { $0 = (reads, writes, removals) }
     }
 
-    func holdWrites() { heldWrites.withLock { $0.isHeld = true } }
+    package func holdWrites() { heldWrites.withLock { $0.isHeld = true } }
 
     /// Waits until a write is held.
-    func untilHeld() async {
+    package func untilHeld() async {
         await withCheckedContinuation { continuation in
             let isThere = heldWrites.withLock { heldWrites in
                 if heldWrites.waiting.isEmpty { heldWrites.observers.append(continuation) }
@@ -34,7 +36,7 @@ final class FailingStore: ResponseStore {
         }
     }
 
-    func releaseWrites() {
+    package func releaseWrites() {
         let waiting = heldWrites.withLock { heldWrites in
             heldWrites.isHeld = false
             defer { heldWrites.waiting = [] }
@@ -43,12 +45,12 @@ final class FailingStore: ResponseStore {
         for continuation in waiting { continuation.resume() }
     }
 
-    func entry(for key: CacheKey) async throws(RequestError) -> StoredResponse? {
+    package func entry(for key: CacheKey) async throws(RequestError) -> StoredResponse? {
         if let error = failure.withLock({ $0.reads }) { throw error }
         return try await inner.entry(for: key)
     }
 
-    func store(_ entry: StoredResponse, for key: CacheKey) async throws(RequestError) {
+    package func store(_ entry: StoredResponse, for key: CacheKey) async throws(RequestError) {
         await withCheckedContinuation { continuation in
             let (isHeld, observers) = heldWrites.withLock { heldWrites in
                 if heldWrites.isHeld { heldWrites.waiting.append(continuation) }
@@ -62,21 +64,23 @@ final class FailingStore: ResponseStore {
         try await inner.store(entry, for: key)
     }
 
-    func remove(_ key: CacheKey) async throws(RequestError) { try await inner.remove(key) }
+    package func remove(_ key: CacheKey) async throws(RequestError) { try await inner.remove(key) }
 
-    func removeAll(
+    package func removeAll(
         where predicate: (@Sendable (StoredEntryInfo) -> Bool)?
     ) async throws(RequestError) {
         if let error = failure.withLock({ $0.removals }) { throw error }
         try await inner.removeAll(where: predicate)
     }
 
-    func removeAll(
+    package func removeAll(
         matching selection: StoredEntryInfo.Selection
     ) async throws(RequestError) -> Int {
         if let error = failure.withLock({ $0.removals }) { throw error }
         return try await inner.removeAll(matching: selection)
     }
 
-    func entries() async throws(RequestError) -> [StoredEntryInfo] { try await inner.entries() }
+    package func entries() async throws(RequestError) -> [StoredEntryInfo] {
+        try await inner.entries()
+    }
 }

@@ -1,12 +1,17 @@
-import Foundation
+package import Foundation
 
 /// A part of a multipart body as a server parses it (RFC 2046 §5.1, RFC 7578).
-struct ParsedPart: Equatable {
-    var headers: [String: String]
-    var body: Data
+package struct ParsedPart: Equatable {
+    package var headers: [String: String]
+    package var body: Data
+
+    package init(headers: [String: String], body: Data) {
+        self.headers = headers
+        self.body = body
+    }
 
     /// A parameter of `Content-Disposition`, with the escapes of the WHATWG form encoding decoded.
-    func disposition(_ parameter: String) -> String? {
+    package func disposition(_ parameter: String) -> String? {
         guard let header = headers["content-disposition"],
             let start = header.range(of: "; \(parameter)=\"")
         else { return nil }
@@ -20,7 +25,7 @@ struct ParsedPart: Equatable {
 }
 
 /// Parses a multipart body, independently of the encoder; returns `nil` for a malformed body.
-func parseMultipart(_ data: Data, boundary: String) -> [ParsedPart]? {
+package func parseMultipart(_ data: Data, boundary: String) -> [ParsedPart]? {
     let delimiter = Data("\r\n--\(boundary)".utf8)
     // No line break precedes the first delimiter.
     var rest = Data("\r\n".utf8) + data

@@ -1,20 +1,20 @@
 import ErrandHTTP
-import Foundation
+package import Foundation
 
 /// A file that another user of a shared folder can plant under a name that the package uses.
-enum PlantedFile: String, CaseIterable, Sendable {
+package enum PlantedFile: String, CaseIterable, Sendable {
     case symbolicLink, danglingLink, hardLink, pipe, folder, ofAnotherUser, writableByGroup
     case writableByAll
 
     /// Those that this process can create: only root can give a file to another user.
-    static var possible: [PlantedFile] {
+    package static var possible: [PlantedFile] {
         allCases.filter { $0 != .ofAnotherUser || geteuid() == 0 }
     }
 
     private static let victimText = Data("precious".utf8)
 
     /// Creates the file, and the victim of a link beside it.
-    func plant(at file: URL, _ content: Data = victimText) throws {
+    package func plant(at file: URL, _ content: Data = victimText) throws {
         let manager = FileManager.default
         let victim = Self.victim(of: file)
         switch self {
@@ -39,7 +39,7 @@ enum PlantedFile: String, CaseIterable, Sendable {
     }
 
     /// Whether a link was not followed, and its target neither changed nor created.
-    func victimIsIntact(beside file: URL) -> Bool {
+    package func victimIsIntact(beside file: URL) -> Bool {
         let content = try? Data(contentsOf: Self.victim(of: file))
         switch self {
         case .symbolicLink, .hardLink: return content == Self.victimText

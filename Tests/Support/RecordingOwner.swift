@@ -1,32 +1,32 @@
 import ErrandCurl
-import ErrandTransport
-import Foundation
-import Synchronization
+package import ErrandTransport
+package import Foundation
+package import Synchronization
 import Testing
 
 /// The receiver of a request that switches protocols: it records what it receives; its output is a
 /// stream.
-final class RecordingOwner: ConnectionOwner {
-    struct Record: Sendable {
-        var heads: [ResponseHead] = []
-        var finalHeads = 0
-        var input = Data()
-        var hasInputEnded = false
-        var ends: [TransferEnd] = []
+package final class RecordingOwner: ConnectionOwner {
+    package struct Record: Sendable {
+        package var heads: [ResponseHead] = []
+        package var finalHeads = 0
+        package var input = Data()
+        package var hasInputEnded = false
+        package var ends: [TransferEnd] = []
     }
 
     private let output: AsyncStream<Data>
-    let sending: AsyncStream<Data>.Continuation
+    package let sending: AsyncStream<Data>.Continuation
     private let record = Mutex(Record())
     private let changes: AsyncStream<Void>
     private let changed: AsyncStream<Void>.Continuation
     /// The result of the next calls with bytes.
-    let demand = Mutex(Demand.more)
+    package let demand = Mutex(Demand.more)
 
     private let source: (any BodySource)?
 
     /// - Parameter source: The source of the output; `nil` for a stream, which ``send(_:)`` fills.
-    init(source: (any BodySource)? = nil) {
+    package init(source: (any BodySource)? = nil) {
         self.source = source
         (output, sending) = AsyncStream<Data>.makeStream()
         (changes, changed) = AsyncStream<Void>.makeStream()
@@ -37,12 +37,12 @@ final class RecordingOwner: ConnectionOwner {
         changed.yield()
     }
 
-    func send(_ text: String) { sending.yield(Data(text.utf8)) }
+    package func send(_ text: String) { sending.yield(Data(text.utf8)) }
 
     /// Waits until the record has a property, and returns it.
     ///
     /// - Throws: `CancellationError` if the waiting task is cancelled.
-    func until(_ condition: (Record) -> Bool) async throws -> Record {
+    package func until(_ condition: (Record) -> Bool) async throws -> Record {
         var iterator = changes.makeAsyncIterator()
         while true {
             let record = record.withLock { $0 }
@@ -51,7 +51,7 @@ final class RecordingOwner: ConnectionOwner {
         }
     }
 
-    func didSwitchProtocols(_ head: ResponseHead) -> any BodySource {
+    package func didSwitchProtocols(_ head: ResponseHead) -> any BodySource {
         change { $0.heads.append(head) }
         if let source { return source }
         let output = output
@@ -63,34 +63,36 @@ final class RecordingOwner: ConnectionOwner {
         }
     }
 
-    func didReceiveEnd() { change { $0.hasInputEnded = true } }
-    func didReceive(head: ResponseHead) { change { $0.finalHeads += 1 } }
-    func didReceive(bytes: UnsafeRawBufferPointer) -> Demand {
+    package func didReceiveEnd() { change { $0.hasInputEnded = true } }
+    package func didReceive(head: ResponseHead) { change { $0.finalHeads += 1 } }
+    package func didReceive(bytes: UnsafeRawBufferPointer) -> Demand {
         change { $0.input.append(contentsOf: bytes) }
         return demand.withLock { $0 }
     }
-    func didEnd(_ end: TransferEnd) { change { $0.ends.append(end) } }
+    package func didEnd(_ end: TransferEnd) { change { $0.ends.append(end) } }
 }
 
 /// A body source that fails.
-final class FailingSource: BodySource {
-    let error: RequestError
-    init(error: RequestError) { self.error = error }
-    var length: Int64? { nil }
-    func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead { .failed(error) }
-    func whenReadable(_ notify: @escaping @Sendable () -> Void) { notify() }
-    func rewind() -> Bool { false }
-    func close() {}
+package final class FailingSource: BodySource {
+    package let error: RequestError
+    package init(error: RequestError) { self.error = error }
+    package var length: Int64? { nil }
+    package func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead { .failed(error) }
+    package func whenReadable(_ notify: @escaping @Sendable () -> Void) { notify() }
+    package func rewind() -> Bool { false }
+    package func close() {}
 }
 
 /// A body without bytes, which ends on a signal.
-final class EndingSource: BodySource {
+package final class EndingSource: BodySource {
     private let state = Mutex<(hasEnded: Bool, notify: (@Sendable () -> Void)?)>((false, nil))
     private let (ends, ended) = AsyncStream<Void>.makeStream()
-    var length: Int64? { nil }
+    package var length: Int64? { nil }
+
+    package init() {}
 
     /// Ends the body, and waits until its reader has found the end.
-    func end() async {
+    package func end() async {
         let notify = state.withLock { state in
             state.hasEnded = true
             return state.notify
@@ -99,13 +101,13 @@ final class EndingSource: BodySource {
         for await _ in ends {}
     }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead {
+    package func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead {
         guard state.withLock({ $0.hasEnded }) else { return .wait }
         ended.finish()
         return .end
     }
 
-    func whenReadable(_ notify: @escaping @Sendable () -> Void) {
+    package func whenReadable(_ notify: @escaping @Sendable () -> Void) {
         let isReadable = state.withLock { state in
             state.notify = notify
             return state.hasEnded
@@ -113,6 +115,6 @@ final class EndingSource: BodySource {
         if isReadable { notify() }
     }
 
-    func rewind() -> Bool { false }
-    func close() {}
+    package func rewind() -> Bool { false }
+    package func close() {}
 }

@@ -1,9 +1,9 @@
-import ErrandTesting
-import ErrandTransport
+package import ErrandTesting
+package import ErrandTransport
 import Foundation
 
 extension RecordingReceiver.Record {
-    var text: String { String(decoding: body, as: UTF8.self) }
-    var error: RequestError? { end?.error }
-    var errorText: String { error?.description ?? "no error" }
+    package var text: String { String(decoding: body, as: UTF8.self) }
+    package var error: RequestError? { end?.error }
+    package var errorText: String { error?.description ?? "no error" }
 }

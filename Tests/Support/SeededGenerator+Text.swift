@@ -1,6 +1,6 @@
 extension SeededGenerator {
     /// A random text with characters that encodings must escape, of at most `length` characters.
-    mutating func text(upTo length: Int) -> String {
+    package mutating func text(upTo length: Int) -> String {
         let alphabet: [Character] = [
             "a", "Z", "0", " ", "+", "&", "=", "%", "[", "]", "?", "/", "#", "\"", "\\", "\n",
             "\r", "\t",

@@ -1,10 +1,10 @@
-import Foundation
+package import Foundation
 
 /// A file in its own temporary directory; both are removed with this object.
-final class TemporaryFile: Sendable {
-    let url: URL
+package final class TemporaryFile: Sendable {
+    package let url: URL
 
-    init(_ contents: Data = Data(), name: String = "body.bin") throws {
+    package init(_ contents: Data = Data(), name: String = "body.bin") throws {
         let directory = FileManager.default.temporaryDirectory
             .appendingPathComponent("errand-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)

@@ -1,5 +1,5 @@
 #if os(Linux)
-    import Foundation
+    package import Foundation
     import Synchronization
 
     /// Another process of this test program, which runs one test in a role of its own, such as holding a lock until it
@@ -7,9 +7,9 @@
     ///
     /// Use it for a child that waits for its test. An exit test blocks a thread of the cooperative pool until its child
     /// ends, so several such children could block all threads that their tests need.
-    final class TestProcess: Sendable {
+    package final class TestProcess: Sendable {
         /// The end of a process.
-        enum End: Sendable, Equatable {
+        package enum End: Sendable, Equatable {
             case exit(Int32)
             case signal(Int32)
         }
@@ -31,7 +31,9 @@
         ///   - test: The filter that selects the test, such as `SharedFileTests/writeWaits`.
         ///   - role: The values that ``role`` has in the process.
         ///   - launcher: A program that starts the process, such as a script.
-        init(running test: String, as role: [String: String], through launcher: URL? = nil) throws {
+        package init(running test: String, as role: [String: String], through launcher: URL? = nil)
+            throws
+        {
             folder = FileManager.default.temporaryDirectory
                 .appendingPathComponent("errand-process-\(UUID().uuidString)", isDirectory: true)
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -69,7 +71,7 @@
         ///   - environment: The whole environment of the process.
         ///   - output: The file for its standard output and standard error.
         @discardableResult
-        static func start(
+        package static func start(
             _ command: [String], _ environment: [String: String], output: String,
             onEnd: @escaping @Sendable (End) -> Void
         ) throws -> Child {
@@ -99,13 +101,13 @@
         deinit { try? FileManager.default.removeItem(at: folder) }
 
         /// The standard output and standard error of the process so far.
-        var output: String {
+        package var output: String {
             let file = folder.appendingPathComponent("output")
             return (try? String(contentsOf: file, encoding: .utf8)) ?? ""
         }
 
         /// Waits until the process waits to be killed; false if it has ended.
-        func isReady() async -> Bool {
+        package func isReady() async -> Bool {
             await withCheckedContinuation { continuation in
                 // Not a thread of the cooperative pool, because reading blocks it.
                 Thread.detachNewThread { [self] in
@@ -117,27 +119,27 @@
         }
 
         /// Kills the process and returns its end.
-        func killed() async -> End? {
+        package func killed() async -> End? {
             child.kill()
             return await ended()
         }
 
         /// Waits for the end of the process; `nil` if the calling task is cancelled, which ends the process.
-        func ended() async -> End? {
+        package func ended() async -> End? {
             for await end in ends { return end }
             child.kill()
             return nil
         }
 
         /// A child process, which is signalled only while its identifier is its own.
-        final class Child: Sendable {
+        package final class Child: Sendable {
             private let identifier: pid_t
             private let isReaped = Mutex(false)
 
             fileprivate init(_ identifier: pid_t) { self.identifier = identifier }
 
             /// Kills the process unless it has been reaped.
-            func kill() {
+            package func kill() {
                 isReaped.withLock { if !$0 { _ = Foundation.kill(identifier, SIGKILL) } }
             }
 
@@ -177,11 +179,11 @@
         // MARK: - In the process
 
         /// The values that the test has given to this process; `nil` in the process that runs all tests.
-        static let role: [String: String]? = ProcessInfo.processInfo.environment[variable]
+        package static let role: [String: String]? = ProcessInfo.processInfo.environment[variable]
             .flatMap { try? JSONDecoder().decode([String: String].self, from: Data($0.utf8)) }
 
         /// Reports that the process is ready, and waits until it is killed; it exits if the test ends before.
-        static func waitToBeKilled() -> Never {
+        package static func waitToBeKilled() -> Never {
             guard let folder = role?[channelKey] else { exit(EXIT_FAILURE) }
             let reports = open(folder + "/reports", O_WRONLY | O_CLOEXEC)
             // Without a writer, a blocking open would wait for one.

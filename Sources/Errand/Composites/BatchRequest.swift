@@ -68,7 +68,7 @@ nonisolated public class BatchRequest: CompositeRun {
     /// ``RequestError/Code/invalidConfiguration`` for a duration of zero or less, before anything is sent.
     public var deadline: Duration?
     /// The run in progress; `nil` before and after it.
-    public internal(set) var task: CompositeTask?
+    public package(set) var task: CompositeTask?
     /// The priority of all requests of the batch, except those of nested ones.
     ///
     /// Default `nil`: each request has its own.
@@ -140,12 +140,12 @@ nonisolated public class BatchRequest: CompositeRun {
         !results.isEmpty && results.allSatisfy { (try? $0.get())?.isFromCache == true }
     }
 
-    static var failureCode: RequestError.Code { .batchFailed }
-    var success: [Result<Response, RequestError>] { results }
-    var expectedCount: Int { items.count }
-    var firstRequest: BaseRequest? { items.lazy.compactMap(\.firstRequest).first }
+    package static var failureCode: RequestError.Code { .batchFailed }
+    package var success: [Result<Response, RequestError>] { results }
+    package var expectedCount: Int { items.count }
+    package var firstRequest: BaseRequest? { items.lazy.compactMap(\.firstRequest).first }
     /// The errors of the members in the last run, `nil` for each member that succeeded.
-    private(set) var memberErrors: [RequestError?] = []
+    package private(set) var memberErrors: [RequestError?] = []
     /// Whether the last run succeeded.
     private(set) var hasSucceeded = false
     /// The members of the run in progress.
@@ -191,7 +191,7 @@ nonisolated public class BatchRequest: CompositeRun {
                 + "Require fewer, or add requests.")
     }
 
-    func reserveMembers(_ control: CompositeTask) -> RequestError? {
+    package func reserveMembers(_ control: CompositeTask) -> RequestError? {
         let isFirst = repeated == nil
         if feed?.isFinished == true { feed = nil }
         ended = []
@@ -214,21 +214,21 @@ nonisolated public class BatchRequest: CompositeRun {
         return nil
     }
 
-    func releaseMembers() {
+    package func releaseMembers() {
         active?.release()
         active = nil
         refuseRun()
     }
 
-    func refuseRun() {
+    package func refuseRun() {
         hasRun = true
         feed?.finish()
     }
 
-    func describeMembers() { active?.describe() }
+    package func describeMembers() { active?.describe() }
 
     /// Runs the members to their ends; returns the error of the batch, or `nil` if it succeeded.
-    nonisolated(nonsending) func run(_ control: CompositeTask) async -> RequestError? {
+    nonisolated(nonsending) package func run(_ control: CompositeTask) async -> RequestError? {
         guard let run = active else { return .cancelled }
         defer { active = nil }
         var state = BatchState(

@@ -1,7 +1,7 @@
 /// The state of a batch: which member starts next, and whether the batch has succeeded or failed.
 ///
 /// A pure value without requests and tasks. Members start in order.
-nonisolated struct BatchState: Sendable {
+nonisolated package struct BatchState: Sendable {
     /// The state of the batch: undecided, succeeded or failed.
     enum Verdict: Sendable, Hashable {
         case open, succeeded, failed
@@ -31,7 +31,7 @@ nonisolated struct BatchState: Sendable {
     }
 
     /// The number of required successes; `nil` for policies without such a number.
-    static func needed(by policy: BatchRequest.Policy) -> Int? {
+    package static func needed(by policy: BatchRequest.Policy) -> Int? {
         switch policy {
         case .failFast, .collectAll, .requireAll: nil
         case .firstSuccess: 1
@@ -40,7 +40,7 @@ nonisolated struct BatchState: Sendable {
     }
 
     /// The error of a policy and a limit with which no run is possible; `nil` if they are valid.
-    static func fault(
+    package static func fault(
         _ policy: BatchRequest.Policy, maxConcurrent: Int?, in kind: String
     ) -> RequestError? {
         var problem: String?

@@ -36,7 +36,7 @@ extension ChainRequest {
             record = ChainStep(name: name, make: make)
         }
 
-        init(_ record: ChainStep) { self.record = record }
+        package init(_ record: ChainStep) { self.record = record }
 
         /// The member of the last run; `nil` if the step was not reached, was skipped, was restored from a checkpoint
         /// or was replaced by a request of another type.

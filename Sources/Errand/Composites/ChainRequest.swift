@@ -52,24 +52,14 @@ nonisolated public class ChainRequest: CompositeRun {
     /// Default `nil`: no limit. Time during which the computer is suspended counts, unlike in ``Timeouts/total``.
     /// Errors: ``RequestError/Code/invalidConfiguration`` for a duration of zero or less, before anything is sent.
     public var deadline: Duration?
-    /// The name of the chain in its ``checkpointStore``; chains of one name run one after the other.
+    /// The name of the chain, under which checkpoints of its runs are stored.
     ///
     /// Default `nil`.
     public var name: String?
-    /// The store for the outputs of finished steps, with which a later run continues, also in another process.
-    ///
-    /// Default `nil`: each run starts with the first step. With a store, the chain needs a ``name``. Each output that
-    /// is Codable is saved after its step, and a run continues after the last saved one: a step that was in progress
-    /// when the process ended is run again, and so are the steps without a Codable output directly before it. A
-    /// restored step has its `output` only; its callback and its condition are not called. The checkpoint is removed
-    /// after the success of the chain, and kept after a failure or a cancellation.
-    ///
-    /// Errors: ``RequestError/Code/invalidConfiguration`` without a name; ``RequestError/Code/invalidCombination`` if a
-    /// step was created by `then`, or is added during the run; ``RequestError/Code/chainFailed`` with a
-    /// ``CheckpointProblem``; ``RequestError/Code/storeFailed``.
-    public var checkpointStore: (any CheckpointStore)?
+    /// Stores the outputs of finished steps, with which a later run continues; `nil` starts each run with the first step.
+    package var continuation: (any ChainContinuation)?
     /// The run in progress; `nil` before and after it.
-    public internal(set) var task: CompositeTask?
+    public package(set) var task: CompositeTask?
     /// The member that failed in the last run.
     public private(set) var failedRequest: BaseRequest?
 
@@ -80,7 +70,7 @@ nonisolated public class ChainRequest: CompositeRun {
     /// it.
     public private(set) var failedStep: FailedStep?
 
-    private(set) var firstRequest: BaseRequest?
+    package private(set) var firstRequest: BaseRequest?
     private var steps: [ChainStep] = []
     /// The error of a step that cannot be added.
     private var mistake: RequestError?
@@ -148,7 +138,7 @@ nonisolated public class ChainRequest: CompositeRun {
 
     /// Adds a step and those that follow it.
     func append(_ first: ChainStep) {
-        if checkpointStore != nil, task != nil {
+        if continuation != nil, task != nil {
             return abort(
                 RequestError(
                     .invalidCombination, stage: .build,
@@ -186,19 +176,19 @@ nonisolated public class ChainRequest: CompositeRun {
     /// Ends the chain with an error after the current member.
     public func abort(_ error: RequestError) { abortion = error }
 
-    static var failureCode: RequestError.Code { .chainFailed }
-    var success: [Response] { requests.compactMap(\.response) }
-    var expectedCount: Int { steps.count }
+    package static var failureCode: RequestError.Code { .chainFailed }
+    package var success: [Response] { requests.compactMap(\.response) }
+    package var expectedCount: Int { steps.count }
 
     // Members are reserved and described when their step is reached.
-    func reserveMembers(_ control: CompositeTask) -> RequestError? { nil }
-    func releaseMembers() {}
-    func describeMembers() {}
+    package func reserveMembers(_ control: CompositeTask) -> RequestError? { nil }
+    package func releaseMembers() {}
+    package func describeMembers() {}
 
     /// Forgets the last run.
     func forget() {}
 
-    nonisolated(nonsending) func run(_ control: CompositeTask) async -> RequestError? {
+    nonisolated(nonsending) package func run(_ control: CompositeTask) async -> RequestError? {
         requests = []
         failedRequest = nil
         failedStep = nil
@@ -211,7 +201,7 @@ nonisolated public class ChainRequest: CompositeRun {
         // `steps` may grow during the run; the steps that were added are removed at its end.
         let permanent = steps.count
         defer { removeSteps(from: permanent) }
-        var checkpoints: ChainCheckpoints?
+        var checkpoints: (any ChainCheckpoints)?
         var index = 0
         do throws(RequestError) {
             checkpoints = try makeCheckpoints()
@@ -249,19 +239,19 @@ nonisolated public class ChainRequest: CompositeRun {
         return nil
     }
 
-    private func makeCheckpoints() throws(RequestError) -> ChainCheckpoints? {
-        guard let checkpointStore else { return nil }
+    private func makeCheckpoints() throws(RequestError) -> (any ChainCheckpoints)? {
+        guard let continuation else { return nil }
         guard let name else {
             throw RequestError(
                 .invalidConfiguration, stage: .build,
                 "A chain with a checkpoint store needs a name. Set `name`.")
         }
-        return ChainCheckpoints(of: name, in: checkpointStore, steps)
+        return continuation.checkpoints(of: name, steps)
     }
 
     /// Restores the steps of an earlier run, until the run is stopped; returns their number.
     nonisolated(nonsending) private func restore(
-        _ checkpoints: inout ChainCheckpoints?, _ control: CompositeTask
+        _ checkpoints: inout (any ChainCheckpoints)?, _ control: CompositeTask
     ) async throws(RequestError) -> Int {
         guard let before = checkpoints else { return 0 }
         let (after, count) = try await control.call {
@@ -276,7 +266,7 @@ nonisolated public class ChainRequest: CompositeRun {
 
     /// Saves the step that has finished, until the run is stopped.
     nonisolated(nonsending) private func save(
-        _ checkpoints: inout ChainCheckpoints?, _ control: CompositeTask
+        _ checkpoints: inout (any ChainCheckpoints)?, _ control: CompositeTask
     ) async throws(RequestError) {
         guard let before = checkpoints else { return }
         checkpoints = try await control.call {

@@ -3,18 +3,18 @@ import ErrandCore
 /// A step of a chain and its state in the last run.
 ///
 /// The chain owns its steps; a step holds the chain weakly.
-nonisolated final class ChainStep {
+nonisolated package final class ChainStep {
     /// What takes the place of a failed member.
     enum Substitute {
         case member(any CompositeMember)
         case value(any Sendable)
     }
 
-    let name: String?
+    package let name: String?
     /// The type of the member.
-    let memberType: any CompositeMember.Type
+    package let memberType: any CompositeMember.Type
     /// Whether its closure gets the member of an earlier step.
-    let readsMember: Bool
+    package let readsMember: Bool
     weak var chain: ChainRequest?
     var isAdded = false
     /// The steps that are added to the chain together with this one, after it.
@@ -34,9 +34,9 @@ nonisolated final class ChainStep {
     /// The member of the last run; `nil` if the step was not reached or was skipped.
     var member: (any CompositeMember)?
     /// The value that took the place of the output, or the output of a restored step.
-    var value: (any Sendable)?
+    package var value: (any Sendable)?
     /// Whether the step finished in an earlier run, and is not run in this one.
-    var isRestored = false
+    package var isRestored = false
 
     init<Member: CompositeMember>(
         name: String?, readsMember: Bool = false, make: @escaping () async throws -> Member?

@@ -2,19 +2,19 @@ import ErrandCore
 
 extension CompositeMember {
     /// The requests of the member: itself, or those of a nested composite.
-    nonisolated var flattened: [BaseRequest] {
+    nonisolated package var flattened: [BaseRequest] {
         if let request = self as? BaseRequest { return [request] }
         return (self as? any CompositeRun)?.requests ?? []
     }
 
     /// The first request, if it is known before the run.
-    nonisolated var firstRequest: BaseRequest? {
+    nonisolated package var firstRequest: BaseRequest? {
         if let request = self as? BaseRequest { return request }
         return (self as? any CompositeRun)?.firstRequest
     }
 
     /// The request that failed in the last run of a member that failed.
-    nonisolated var failedRequest: BaseRequest? {
+    nonisolated package var failedRequest: BaseRequest? {
         if let request = self as? BaseRequest { return request }
         return (self as? any CompositeRun)?.failedRequest
     }

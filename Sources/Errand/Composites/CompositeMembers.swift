@@ -1,13 +1,13 @@
 import ErrandCore
 
 /// The end of a member, after its hooks were called.
-nonisolated struct MemberEnd {
+nonisolated package struct MemberEnd {
     /// The index of the member.
-    let index: Int
+    package let index: Int
     /// The response of a request; `nil` for another member that succeeded.
-    let result: Result<Response?, RequestError>
+    package let result: Result<Response?, RequestError>
 
-    var error: RequestError? {
+    package var error: RequestError? {
         if case .failure(let error) = result { error } else { nil }
     }
 }
@@ -21,9 +21,9 @@ nonisolated struct MemberEnd {
 ///
 /// A place without a member is a node of a graph: ``start(_:closure:)`` runs its closure, and ``add(_:at:)`` gives
 /// it the member that the closure has made.
-nonisolated final class CompositeMembers {
+nonisolated package final class CompositeMembers {
     /// The members in order; `nil` for a node of a graph that has none yet.
-    private(set) var members: [(any CompositeMember)?]
+    package private(set) var members: [(any CompositeMember)?]
     private let control: CompositeTask
     private let kind: String
     private let priority: RequestPriority?
@@ -43,7 +43,7 @@ nonisolated final class CompositeMembers {
     ///   - control: The run.
     ///   - kind: "batch", "chain" or "graph", for messages.
     ///   - priority: Replaces the priorities of the requests. Default `nil`: they keep their own.
-    init(
+    package init(
         _ members: [(any CompositeMember)?], of control: CompositeTask, kind: String,
         priority: RequestPriority? = nil
     ) {
@@ -59,7 +59,7 @@ nonisolated final class CompositeMembers {
     /// in another run; or none of them, and returns the reason.
     ///
     /// Calls no hooks.
-    func reserve() -> RequestError? {
+    package func reserve() -> RequestError? {
         for index in members.indices {
             guard let refusal = reserve(index) else { continue }
             for earlier in 0..<index { release(earlier) }
@@ -95,14 +95,14 @@ nonisolated final class CompositeMembers {
     }
 
     /// Gives up the reservation of all members, none of which was described.
-    func release() {
+    package func release() {
         for index in members.indices { release(index) }
     }
 
     /// Notifies the members of the start and describes their requests; sends nothing.
     ///
     /// The first request of a nested chain is described when the chain runs.
-    func describe() {
+    package func describe() {
         prepared = Array(repeating: nil, count: members.count)
         runs = Array(repeating: nil, count: members.count)
         for index in members.indices { describe(index) }
@@ -117,7 +117,7 @@ nonisolated final class CompositeMembers {
     }
 
     /// Reserves and describes a member that was made during the run; returns the reason why it is not possible.
-    func add(_ member: any CompositeMember, at index: Int) -> RequestError? {
+    package func add(_ member: any CompositeMember, at index: Int) -> RequestError? {
         members[index] = member
         if let refusal = reserve(index) {
             members[index] = nil
@@ -146,7 +146,7 @@ nonisolated final class CompositeMembers {
     /// Starts a described member; its end is delivered by ``next()``, never by this function.
     ///
     /// A nested composite runs in a Swift task of the caller's actor.
-    func start(_ index: Int, isolation: isolated (any Actor)? = #isolation) {
+    package func start(_ index: Int, isolation: isolated (any Actor)? = #isolation) {
         let ends = ends
         if let request = members[index] as? BaseRequest {
             guard let description = prepared[index].take() else { return }
@@ -165,12 +165,12 @@ nonisolated final class CompositeMembers {
     }
 
     /// Starts the closure of a node; its end is delivered by ``nextOutcome()``.
-    func start(
+    package func start(
         _ index: Int,
-        closure: @escaping @Sendable () async -> Result<GraphNodeTask.Output, RequestError>
+        closure: @escaping @Sendable () async -> Result<ClosureTask.Output, RequestError>
     ) {
         let ends = ends
-        let task = GraphNodeTask()
+        let task = ClosureTask()
         control.enter(.closure(task), at: index)
         task.start {
             Task { ends.add(MemberOutcome(index: index, kind: .closure(await closure()))) }
@@ -183,13 +183,13 @@ nonisolated final class CompositeMembers {
     nonisolated(nonsending) func next() async -> MemberEnd { end(await nextOutcome()) }
 
     /// Waits for the next end of a started member or closure; its hooks are not called yet.
-    nonisolated(nonsending) func nextOutcome() async -> MemberOutcome {
+    nonisolated(nonsending) package func nextOutcome() async -> MemberOutcome {
         if taken.isEmpty { taken = await ends.takeAll().reversed() }
         return taken.removeLast()
     }
 
     /// Records the end of a member and calls its hooks.
-    func end(_ end: MemberOutcome) -> MemberEnd {
+    package func end(_ end: MemberOutcome) -> MemberEnd {
         control.leave(end.index)
         switch end.kind {
         case .request(let outcome):
@@ -211,7 +211,7 @@ nonisolated final class CompositeMembers {
     /// calls its hooks.
     ///
     /// - Returns: `nil` if the member was started or has ended.
-    nonisolated(nonsending) func endWithoutStart(_ index: Int) async -> MemberEnd? {
+    nonisolated(nonsending) package func endWithoutStart(_ index: Int) async -> MemberEnd? {
         if let request = members[index] as? BaseRequest {
             guard let prepared = prepared[index].take() else { return nil }
             request.isMember = false

@@ -1,12 +1,12 @@
-import Dispatch
-import ErrandCore
+package import Dispatch
+package import ErrandCore
 
 /// The parts of a run that batches, chains and graphs share: accessories, closures, cancellation and
 /// deadline.
 ///
 /// A run is claimed, then announced, then carried out. A member of another run is claimed and announced
 /// before the first member of that run is sent.
-nonisolated protocol CompositeRun: CompositeRequest, CompositeMember, SendableMetatype {
+nonisolated package protocol CompositeRun: CompositeRequest, CompositeMember, SendableMetatype {
     /// The result of a successful run.
     associatedtype Success: Sendable
 
@@ -43,11 +43,11 @@ nonisolated protocol CompositeRun: CompositeRequest, CompositeMember, SendableMe
 }
 
 extension CompositeRun {
-    func refuseRun() {}
+    package func refuseRun() {}
 
     /// Starts a run on the main actor; one of the closures is called once.
     @MainActor
-    func launch(
+    package func launch(
         on agent: RequestAgent?, owner: RequestOwner?, success: @escaping @MainActor (Self) -> Void,
         failure: @escaping @MainActor (Self, RequestError) -> Void
     ) -> CompositeTask {
@@ -58,7 +58,7 @@ extension CompositeRun {
 
     /// Starts a run on the main actor; the closure is called once, with the error of the run.
     @MainActor
-    func launch(
+    package func launch(
         on agent: RequestAgent?, owner: RequestOwner?,
         completion: @escaping @MainActor (Self, RequestError?) -> Void
     ) -> CompositeTask {
@@ -122,7 +122,7 @@ extension CompositeRun {
     }
 
     /// Runs on the caller's actor; cancelling the calling Swift task cancels the run.
-    nonisolated(nonsending) func perform(
+    nonisolated(nonsending) package func perform(
         on agent: RequestAgent?, onStart: (CompositeTask) -> Void
     ) async throws(RequestError) -> Success {
         let control = CompositeTask(self, on: agent)
@@ -173,7 +173,7 @@ extension CompositeRun {
     /// Runs a composite that the caller gives up, off every actor; the closure is called once, on the queue.
     ///
     /// - Parameter read: Reads the result of a run without an error.
-    static func dispatch<Value: Sendable>(
+    package static func dispatch<Value: Sendable>(
         _ composite: sending Self, on agent: RequestAgent?, _ queue: DispatchQueue,
         read: @escaping @Sendable (Self) -> Result<Value, RequestError>,
         completion: @escaping @Sendable (Result<Value, RequestError>) -> Void
@@ -193,7 +193,7 @@ extension CompositeRun {
     }
 
     /// Runs a batch or chain that the caller gives up; the closure is called once, on the queue, with its result.
-    static func dispatch(
+    package static func dispatch(
         _ composite: sending Self, on agent: RequestAgent?, _ queue: DispatchQueue,
         completion: @escaping @Sendable (Result<Success, RequestError>) -> Void
     ) -> CompositeTask {
@@ -205,7 +205,7 @@ extension CompositeRun {
     }
 
     /// The result of the last run.
-    func result(_ error: RequestError?) -> Result<Success, RequestError> {
+    package func result(_ error: RequestError?) -> Result<Success, RequestError> {
         error.map { .failure($0) } ?? .success(success)
     }
 

@@ -194,7 +194,7 @@ nonisolated public final class CompositeTask: Sendable, Identifiable {
     }
 
     /// The error with which the run ends because it was cancelled or its deadline has passed; `nil` if neither.
-    var stopError: RequestError? {
+    package var stopError: RequestError? {
         switch state.withLock({ $0.stopReason }) {
         case nil: nil
         case .cancelled: .cancelled
@@ -353,7 +353,7 @@ nonisolated public final class CompositeTask: Sendable, Identifiable {
         return result
     }
 
-    func cancelMembers() {
+    package func cancelMembers() {
         for member in state.withLock({ Array($0.members.values) }) { member.cancel() }
     }
 
@@ -366,7 +366,7 @@ nonisolated public final class CompositeTask: Sendable, Identifiable {
     }
 
     /// Counts a member that will not run.
-    func skip() {
+    package func skip() {
         state.withLock { state in
             state.finished += 1
             state.notifyObservers()

@@ -2,17 +2,17 @@ import ErrandCore
 import Synchronization
 
 /// The end of a member, before its hooks are called.
-nonisolated struct MemberOutcome: Sendable {
+nonisolated package struct MemberOutcome: Sendable {
     /// The outcome of a request, the error of a nested composite, or the result of a closure of a graph's node.
-    enum Kind: Sendable {
+    package enum Kind: Sendable {
         case request(TaskOutcome)
         case composite(RequestError?)
-        case closure(Result<GraphNodeTask.Output, RequestError>)
+        case closure(Result<ClosureTask.Output, RequestError>)
     }
 
     /// The index of the member.
-    var index: Int
-    var kind: Kind
+    package var index: Int
+    package var kind: Kind
 }
 
 /// The ends of the members of one run, in the order of time.

@@ -4,7 +4,7 @@ import ErrandCore
 nonisolated enum MemberHandle: Sendable {
     case request(RequestTask)
     case composite(CompositeTask)
-    case closure(GraphNodeTask)
+    case closure(ClosureTask)
 
     func cancel() {
         switch self {

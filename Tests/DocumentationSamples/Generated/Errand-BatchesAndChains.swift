@@ -78,28 +78,7 @@ struct ErrandBatchesAndChainsSamples {
         try await list.send()
     }
 
-    // Sample 8: Checkpoints
-    func orderImage(in folder: String) async throws -> User {
-        let chain = ChainRequest.Typed<User> { chain in
-            let image = chain.add(GetImage(id: 7), named: "image")
-            return chain.add(named: "user") { GetUser(id: try image.output.width) }
-        }
-        chain.name = "order"
-        chain.checkpointStore = ChainRequest.SQLiteCheckpointStore(path: folder + "/chains.sqlite")
-        return try await chain.value()
-    }
-
-    // Sample 9: Graphs
-    func sample9() async throws {
-        let graph = RequestGraph()
-        let image = graph.add(GetImage(id: 7))
-        let user = graph.add(after: image) { image in GetUser(id: image.width) }
-        let title = graph.compute(after: user, image) { user, image in "\(user.nick), \(image.width)" }
-        let text = try await graph.value(title)
-        print(graph.dot, text, try graph.value(of: user))
-    }
-
-    // Sample 10: Start, cancel, observe
+    // Sample 8: Start, cancel, observe
     @MainActor
     func load(owner: RequestOwner) {
         let batch = BatchRequest([GetUser(id: 7), GetImage(id: 7)])
@@ -111,7 +90,7 @@ struct ErrandBatchesAndChainsSamples {
         print(task.progress.total)
     }
 
-    // Sample 11: Start, cancel, observe
+    // Sample 9: Start, cancel, observe
     func preload(_ agent: RequestAgent, on queue: DispatchQueue) {
         let batch = BatchRequest([GetUser(id: 7), GetImage(id: 7)], policy: .collectAll)
         batch.deadline = .seconds(10)

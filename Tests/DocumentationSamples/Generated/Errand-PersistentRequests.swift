@@ -3,7 +3,6 @@
 
 import Errand
 import ErrandOutbox
-import ErrandSQLite
 import Foundation
 
 struct ErrandPersistentRequestsSamples {

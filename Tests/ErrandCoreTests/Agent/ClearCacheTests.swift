@@ -1,9 +1,10 @@
 import ErrandCore
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct ClearCacheTests {
+@Suite(.limited) struct ClearCacheTests {
     private let transport = ScriptedTransport()
     private let store = FailingStore()
     private let events = EventRecorder()

@@ -3,9 +3,10 @@ import ErrandCore
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct ReconfigureTests {
+@Suite(.limited) struct ReconfigureTests {
     private let agent = RequestAgent(transport: ScriptedTransport())
 
     private func number(_ text: String?) -> Int { text.flatMap { Int($0) } ?? 0 }

@@ -3,10 +3,11 @@ import ErrandCore
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// The total time limit counts from the start of a request, whether or not it runs.
-@Suite(.timeLimit(.minutes(15))) struct TotalLimitTests {
+@Suite(.limited) struct TotalLimitTests {
     private let transport = ScriptedTransport()
     private let clock = ManualClock()
     private let events = EventRecorder()

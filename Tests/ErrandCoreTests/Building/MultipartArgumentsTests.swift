@@ -1,11 +1,12 @@
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import ErrandCore
 
 /// Arguments of a request with a multipart body.
-@Suite(.timeLimit(.minutes(15))) struct MultipartArgumentsTests {
+@Suite(.limited) struct MultipartArgumentsTests {
     @Test func argumentsBecomeParts() async throws {
         let fixture = RequestBuilderFixture()
         let request = try fixture.build {

@@ -1,6 +1,7 @@
 import ErrandCore
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// Freshness lifetime and age of stored responses (RFC 9111 §4.2), as tables.

@@ -1,9 +1,10 @@
 import ErrandCore
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct CacheStepTests {
     private let offline = RequestError(.cannotConnect, stage: .transport, "The host is down.")
 

@@ -1,6 +1,7 @@
 import ErrandCore
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// Storing, reusing, updating and invalidating responses (RFC 9111 §3, §4 and §5.2, RFC 5861).

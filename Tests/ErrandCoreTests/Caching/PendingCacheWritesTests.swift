@@ -1,9 +1,10 @@
 import ErrandCore
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct PendingCacheWritesTests {
     private let store = FailingStore()
     private let writes = PendingCacheWrites(maximumBytes: 100)

@@ -1,9 +1,10 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ErrandCore
 
-@Suite(.timeLimit(.minutes(15))) struct CancellationScopeTests {
+@Suite(.limited) struct CancellationScopeTests {
     private final class CallCounter: Sendable {
         private let value = Atomic<Int>(0)
         var count: Int { value.load(ordering: .sequentiallyConsistent) }

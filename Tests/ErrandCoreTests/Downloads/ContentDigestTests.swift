@@ -13,13 +13,15 @@ import Testing
 
     init() throws { fixture = try DownloadStepFixture() }
 
-    private func sha256(_ data: Data) -> [UInt8] {
+    private static func sha256(_ data: Data) -> [UInt8] {
         var hash = SHA256()
         hash.update(data)
         return hash.finalize()
     }
 
-    private func value(_ algorithm: DownloadedFile.Digest.Algorithm, _ data: Data) -> String {
+    // Static: a closure of the server that had the tests would keep itself alive.
+    private static func value(_ algorithm: DownloadedFile.Digest.Algorithm, _ data: Data) -> String
+    {
         switch algorithm {
         case .sha256: "sha-256=:\(Data(sha256(data)).base64EncodedString()):"
         case .sha512: "sha-512=:\(Data(SHA512.digest(data)).base64EncodedString()):"
@@ -36,7 +38,7 @@ import Testing
         wrong: DownloadedFile.Digest.Algorithm?, field: String
     ) async throws {
         let values = DownloadedFile.Digest.Algorithm.allCases.map {
-            value($0, $0 == wrong ? Data() : content)
+            Self.value($0, $0 == wrong ? Data() : content)
         }
         let name = try #require(HTTPField.Name(field))
         fixture.server.change { $0.headers[name] = values.joined(separator: ", ") }
@@ -63,7 +65,7 @@ import Testing
         let content = content
         // The digest is that of the right bytes; the first range that is sent has others.
         fixture.server.change { state in
-            state.onRequest = { [value] number, state in
+            state.onRequest = { number, state in
                 guard number == 2 else {
                     (state.content, state.headers[name]) = (content, nil)
                     return
@@ -72,7 +74,7 @@ import Testing
                 state.headers[name] =
                     field == "Content-MD5"
                     ? Data(MD5.digest(Data(part))).base64EncodedString()
-                    : value(.sha256, Data(part))
+                    : Self.value(.sha256, Data(part))
                 state.content[70_000] ^= 1
             }
         }
@@ -85,7 +87,7 @@ import Testing
     private func sendDigests(
         _ name: HTTPField.Name, spoils: @escaping @Sendable (Int, Range<Int>) -> Bool
     ) {
-        fixture.server.change { [content, value] state in
+        fixture.server.change { [content] state in
             state.firstWaits = true
             state.onRequest = { number, state in
                 let bounds = (state.requests.last?.headers[.range]?.dropFirst(6) ?? "0-")
@@ -94,7 +96,7 @@ import Testing
                 let part = Data(content[range])
                 state.headers[name] =
                     name.canonicalName == "content-md5"
-                    ? Data(MD5.digest(part)).base64EncodedString() : value(.sha256, part)
+                    ? Data(MD5.digest(part)).base64EncodedString() : Self.value(.sha256, part)
                 state.content = content
                 if spoils(number, range) { state.content[range.upperBound - 1] ^= 1 }
             }
@@ -126,7 +128,7 @@ import Testing
 
     @Test func rightDigestOfARangeIsAccepted() async throws {
         await interrupt()
-        let part = value(.sha512, Data(content.dropFirst(40_000)))
+        let part = Self.value(.sha512, Data(content.dropFirst(40_000)))
         fixture.server.change { $0.headers[.init("Content-Digest")!] = part }
         let file = try await fixture.run().downloadedFile
         #expect(file?.resumedOffset == 40_000 && haveSameBytes(fixture.content(), content))
@@ -136,7 +138,7 @@ import Testing
     @Test(arguments: [true, false])
     func wrongDigestsOfRangesStartAgainOrAreIgnored(verifies: Bool) async throws {
         fixture.plan { $0.options.verifiesServerDigests = verifies }
-        let whole = value(.sha256, content)
+        let whole = Self.value(.sha256, content)
         fixture.server.change {
             ($0.cuts, $0.headers[.init("Content-Digest")!]) = ([40_000], whole)
         }
@@ -149,7 +151,7 @@ import Testing
     /// Bytes with a wrong digest are not resumed by a later start.
     @Test func wrongBytesAreDiscarded() async throws {
         await interrupt()
-        let right = value(.sha256, Data(content.dropFirst(40_000)))
+        let right = Self.value(.sha256, Data(content.dropFirst(40_000)))
         fixture.server.change { [content] state in
             state.onRequest = { number, state in
                 if number == 2 {

@@ -3,12 +3,13 @@ import ErrandTesting
 import Foundation
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ErrandCore
 
 /// Symbolic links in the folder of a download, and a system date that changes during it.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct DownloadEnvironmentTests {
     let fixture: DownloadStepFixture
     let content = DownloadStepFixture.bytes(100_000)
@@ -132,7 +133,7 @@ struct DownloadEnvironmentTests {
 
 #if os(Linux)
     /// Downloads to a small file system, which is full for some time.
-    @Suite(.timeLimit(.minutes(15))) struct FullDiskTests {
+    @Suite(.limited) struct FullDiskTests {
         /// Runs in another process in a mount namespace of its own.
         @Test func downloadsContinueAfterTheDiskWasFull() async throws {
             if TestProcess.role != nil {

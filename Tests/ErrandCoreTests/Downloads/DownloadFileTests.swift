@@ -2,12 +2,13 @@ import Dispatch
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ErrandCore
 
 /// The files of downloads: errors, existing files, digests, locks and invalid files.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct DownloadFileTests {
     let fixture: DownloadStepFixture
     let content = DownloadStepFixture.bytes(100_000)

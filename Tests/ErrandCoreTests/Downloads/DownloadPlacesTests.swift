@@ -1,12 +1,13 @@
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ErrandCore
 
 /// Names and places of downloads: folders, existing files, part folders, attributes and free space.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct DownloadPlacesTests {
     let fixture: DownloadStepFixture
     let content = DownloadStepFixture.bytes(100_000)

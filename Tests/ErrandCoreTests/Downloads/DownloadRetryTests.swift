@@ -1,12 +1,13 @@
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ErrandCore
 
 /// Downloads that continue within one start, under the retry policy.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct DownloadRetryTests {
     let fixture: DownloadStepFixture
     let content = DownloadStepFixture.bytes(100_000)

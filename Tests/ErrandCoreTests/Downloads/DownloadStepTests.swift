@@ -1,10 +1,11 @@
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandCore
 
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct DownloadStepTests {
     let fixture: DownloadStepFixture
     let content = DownloadStepFixture.bytes(100_000)

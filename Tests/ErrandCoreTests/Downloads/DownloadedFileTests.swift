@@ -1,11 +1,12 @@
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandCore
 
 /// The result of a download: response and ``DownloadedFile``, with the digests that are computed and compared.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct DownloadedFileTests {
     let fixture: DownloadStepFixture
     let content = DownloadStepFixture.bytes(100_000)

@@ -1,12 +1,13 @@
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ErrandCore
 
 /// The part file, the journal and the lock of a process that was killed during a download.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct KilledDownloadTests {
     let fixture: DownloadStepFixture
     let content = DownloadStepFixture.bytes(100_000)

@@ -2,6 +2,7 @@ import ErrandHTTP
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ErrandCore

@@ -1,12 +1,13 @@
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ErrandCore
 
 /// Downloads whose URL expires or changes between starts.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct RefreshedURLTests {
     let fixture: DownloadStepFixture
     let content = DownloadStepFixture.bytes(100_000)

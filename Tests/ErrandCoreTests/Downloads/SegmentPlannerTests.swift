@@ -1,4 +1,5 @@
 import ErrandCore
+import TestSupport
 import Testing
 
 /// The division of a file among parallel requests.

@@ -1,12 +1,13 @@
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ErrandCore
 
 /// One file in parallel ranges, from an in-process server.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct SegmentedDownloadTests {
     let fixture: DownloadStepFixture
     let content = DownloadStepFixture.bytes(100_000)

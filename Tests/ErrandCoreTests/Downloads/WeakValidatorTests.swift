@@ -1,11 +1,12 @@
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandCore
 
 /// Resumption without a strong validator: the last bytes are requested again and compared.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct WeakValidatorTests {
     let fixture: DownloadStepFixture
     let content = DownloadStepFixture.bytes(100_000)

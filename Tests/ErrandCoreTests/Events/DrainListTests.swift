@@ -1,10 +1,11 @@
 import ErrandTesting
+import TestSupport
 import Testing
 
 @testable import ErrandCore
 
 /// The list of events that wait for a drain.
-@Suite(.timeLimit(.minutes(15))) struct DrainListTests {
+@Suite(.limited) struct DrainListTests {
     private final class Token: Sendable {}
 
     @Test func elementsAreDrainedOnceInOrder() {

@@ -1,10 +1,11 @@
 import ErrandCore
 import ErrandTesting
 import ErrandTransport
+import TestSupport
 import Testing
 
 /// The values that events have.
-@Suite(.timeLimit(.minutes(15))) struct EventContentTests {
+@Suite(.limited) struct EventContentTests {
     private let transport = ScriptedTransport()
     private let events = EventRecorder()
     private let clock = ManualClock()

@@ -1,11 +1,12 @@
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ErrandCore
 
-@Suite(.timeLimit(.minutes(15))) struct EventQueueTests {
+@Suite(.limited) struct EventQueueTests {
     @Test func eventsEnteredDuringADeliveryAreLeftToIt() {
         var queue = EventQueue()
         #expect(queue.enter(.attemptStarted(1)) == .deliver)

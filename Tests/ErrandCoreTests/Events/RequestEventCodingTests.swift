@@ -1,11 +1,12 @@
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import ErrandCore
 
 /// The JSON form of events.
-@Suite(.timeLimit(.minutes(15))) struct RequestEventCodingTests {
+@Suite(.limited) struct RequestEventCodingTests {
     private static let taskID = UUID()
 
     private static func kinds() -> [RequestEvent.Kind] {

@@ -1,5 +1,6 @@
 import ErrandHTTP
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandCore

@@ -1,10 +1,11 @@
 import ErrandHTTP
+import TestSupport
 import Testing
 
 @testable import ErrandCore
 
 /// The order in which three waiters are admitted after a first request, for every order of events.
-@Suite(.timeLimit(.minutes(15))) struct TicketQueueTests {
+@Suite(.limited) struct TicketQueueTests {
     enum Action: Equatable {
         case enter(Int)
         case arrive(Int)

@@ -1,11 +1,12 @@
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ErrandCore
 
-@Suite(.timeLimit(.minutes(15))) struct ProgressHubTests {
+@Suite(.limited) struct ProgressHubTests {
     private func progress(_ received: Int64, of total: Int64? = nil) -> TransferProgress {
         var progress = TransferProgress()
         progress.bytesReceived = received

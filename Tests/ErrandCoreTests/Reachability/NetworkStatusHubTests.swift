@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import ErrandCore
 
-@Suite(.timeLimit(.minutes(15))) struct NetworkStatusHubTests {
+@Suite(.limited) struct NetworkStatusHubTests {
     @Test func equalStatusesAreReportedOnce() async {
         let hub = NetworkStatusHub()
         let changes = hub.changes()

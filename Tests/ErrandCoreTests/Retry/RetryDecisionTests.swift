@@ -1,6 +1,7 @@
 import ErrandHTTP
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import ErrandCore

@@ -1,10 +1,11 @@
 import ErrandTransport
+import TestSupport
 import Testing
 
 @testable import ErrandCore
 
 /// The state of a body, for all orders of its events.
-@Suite(.timeLimit(.minutes(15))) struct BodyChannelStateTests {
+@Suite(.limited) struct BodyChannelStateTests {
     /// An event of the transfer, of the task or of the reader.
     private enum Event: CaseIterable {
         case small, large, read, readEnd, transferEnd, close, discard, next, leave

@@ -3,12 +3,13 @@ import ErrandHTTP
 import ErrandTransport
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ErrandCore
 
 /// A channel between a transfer on its own queue and one reader, with random sizes and ends.
-@Suite(.timeLimit(.minutes(15))) struct BodyChannelTests {
+@Suite(.limited) struct BodyChannelTests {
     /// How a schedule ends.
     private enum Ending: Int, CaseIterable { case complete, failed, left, cancelled, taskCancelled }
 

@@ -1,4 +1,5 @@
 import ErrandHTTP
+import TestSupport
 import Testing
 
 @testable import ErrandCore

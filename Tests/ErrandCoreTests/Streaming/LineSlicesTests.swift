@@ -1,11 +1,12 @@
 import ErrandHTTP
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandCore
 
 /// Lines of bytes that share copies of the input.
-@Suite(.timeLimit(.minutes(15))) struct LineSlicesTests {
+@Suite(.limited) struct LineSlicesTests {
     /// Reads the chunks one after another from the same memory, as a transport does that reuses a buffer.
     private func lines(_ chunks: [[UInt8]]) throws -> [Data] {
         let memory = UnsafeMutableRawBufferPointer.allocate(

@@ -1,12 +1,13 @@
 import ErrandTransport
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ErrandCore
 
 /// A body that is read in pieces, for example from a store.
-@Suite(.timeLimit(.minutes(15))) struct ReadingChannelTests {
+@Suite(.limited) struct ReadingChannelTests {
     private final class Source: Sendable {
         let reads = Mutex<[Range<Int>]>([])
         /// Whether each end was a success.

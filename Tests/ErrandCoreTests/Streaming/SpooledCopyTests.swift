@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandCore
 
 /// The copy of a body in memory, and in a file without a name.
-@Suite(.timeLimit(.minutes(15))) struct SpooledCopyTests {
+@Suite(.limited) struct SpooledCopyTests {
     private static func random(_ count: Int, seed: UInt64) -> Data {
         var generator = SeededGenerator(seed: seed)
         return Data((0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) })

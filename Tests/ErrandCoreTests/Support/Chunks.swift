@@ -1,3 +1,5 @@
+import TestSupport
+
 /// Ways to divide bytes into chunks, for comparisons of the results.
 enum Chunks {
     /// The bytes as a whole, byte by byte, with empty chunks between them, and split at every byte.

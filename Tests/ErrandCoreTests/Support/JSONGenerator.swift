@@ -1,3 +1,5 @@
+import TestSupport
+
 /// Generates JSON texts, and changes some of their bytes.
 struct JSONGenerator {
     var random: SeededGenerator

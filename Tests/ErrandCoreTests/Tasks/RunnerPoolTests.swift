@@ -1,9 +1,10 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ErrandCore
 
-@Suite(.timeLimit(.minutes(15))) struct RunnerPoolTests {
+@Suite(.limited) struct RunnerPoolTests {
     @TaskLocal static var word = ""
 
     /// A job that reports its number when it runs.

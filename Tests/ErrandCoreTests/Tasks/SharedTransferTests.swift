@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandCore
 
 /// A shared transfer with two requests, in every order of its events.
-@Suite(.timeLimit(.minutes(15))) struct SharedTransferTests {
+@Suite(.limited) struct SharedTransferTests {
     enum Action: CaseIterable {
         case followerJoins, leaderLeaves, followerLeaves
         case suspendLeader, suspendFollower, resumeBoth, transferEnds

@@ -1,9 +1,10 @@
 import Dispatch
 import ErrandCore
 import Synchronization
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct StartBarrierTests {
+@Suite(.limited) struct StartBarrierTests {
     private final class Holder: Sendable { let barrier = StartBarrier() }
 
     @Test func wakeUpDuringTheStartIsHeldUntilItsEnd() async {

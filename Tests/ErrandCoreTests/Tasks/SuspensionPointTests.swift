@@ -1,11 +1,12 @@
 import ErrandTransport
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ErrandCore
 
 /// The demand for chunks, and the resumption of a transfer that waits.
-@Suite(.timeLimit(.minutes(15))) struct SuspensionPointTests {
+@Suite(.limited) struct SuspensionPointTests {
     private final class CountingTransfer: Transfer {
         private let count = Mutex(0)
         var resumptions: Int { count.withLock { $0 } }

@@ -1,12 +1,13 @@
 import ErrandTransport
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ErrandCore
 
 /// Every order of the events of one transfer, before and after the transport's `start` returns.
-@Suite(.timeLimit(.minutes(15))) struct ResponseCollectorTests {
+@Suite(.limited) struct ResponseCollectorTests {
     enum Action: CaseIterable { case head, bytes, suspend, resume, cancel, end }
 
     @Test func everyOrderEndsOnceAndLosesNoWakeUp() async {

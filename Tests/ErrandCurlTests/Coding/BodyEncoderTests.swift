@@ -2,10 +2,11 @@ import ErrandCore
 import ErrandCurl
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Compression of request bodies by zlib.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct BodyEncoderTests {
     @Test(arguments: [ZlibBodyEncoder.Format.gzip, .deflate], [0, 1, 70_000, 3_000_000])
     func encodedBodyDecodesToOriginal(format: ZlibBodyEncoder.Format, count: Int) throws {

@@ -3,6 +3,7 @@ import ErrandCurl
 import ErrandTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// Bodies with two content codings, whose output after the first decoder vanishes in the second.
@@ -54,7 +55,7 @@ enum StackedBomb: CaseIterable {
 }
 
 /// Limits of the decoded bytes that apply to each content coding of a body.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct DecodingLimitTests {
     /// The number of bytes that the default limits allow for a small encoded body.
     private static let earlyBytes = 4 << 20

@@ -4,6 +4,7 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// Encoded samples of one text, and decompression bombs.
@@ -130,7 +131,7 @@ struct DecodingChainTests {
 }
 
 /// Content encoding over the wire.
-@Suite(.timeLimit(.minutes(15)), .bothEngines)
+@Suite(.limited, .bothEngines)
 struct DecodingTests {
     private func serve(_ encoding: String, _ body: [UInt8], times: Int = 1) throws -> RawServer {
         try RawServer { connection in

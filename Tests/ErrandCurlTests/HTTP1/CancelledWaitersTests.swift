@@ -1,12 +1,13 @@
 import ErrandTesting
 import ErrandTransport
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ErrandCurl
 
 /// Requests that are cancelled while they wait for a connection.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct CancelledWaitersTests {
     /// Counts the ends of many transfers.
     private final class EndCounter: TransferReceiver {

@@ -1,11 +1,12 @@
 import ErrandTesting
 import ErrandTransport
+import TestSupport
 import Testing
 
 @testable import ErrandCurl
 
 /// A connect that ends at its time limit fails only the request for which it was started.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct ConnectLimitTests {
     private typealias Pool = ConnectionPool<Int, String>
 

@@ -2,12 +2,13 @@ import ErrandTransport
 import Foundation
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ErrandCurl
 
 /// The connection of a request that receives 101 belongs to its receiver (RFC 9110 §7.8).
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct ConnectionOwnerTests {
     private static let head =
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: upgrade\r\n\r\n"

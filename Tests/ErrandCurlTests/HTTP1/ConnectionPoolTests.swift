@@ -1,4 +1,5 @@
 import ErrandTransport
+import TestSupport
 import Testing
 
 @testable import ErrandCurl

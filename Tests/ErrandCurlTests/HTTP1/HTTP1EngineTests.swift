@@ -4,10 +4,11 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// Connections and requests of the transport's own HTTP/1.1 engine; both engines must agree.
-@Suite(.timeLimit(.minutes(15)), .bothEngines)
+@Suite(.limited, .bothEngines)
 struct HTTP1EngineTests {
     /// A server that responds with the first line of each request.
     private func echoing() throws -> RawServer {

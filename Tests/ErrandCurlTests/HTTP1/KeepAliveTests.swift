@@ -1,12 +1,13 @@
 import ErrandTesting
 import ErrandTransport
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import ErrandCurl
 
 /// An idle connection is closed before the time that the server has named in `Keep-Alive`.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct KeepAliveTests {
     // MARK: - The field
 

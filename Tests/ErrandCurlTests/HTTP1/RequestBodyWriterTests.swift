@@ -1,6 +1,7 @@
 import ErrandTransport
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ErrandCurl

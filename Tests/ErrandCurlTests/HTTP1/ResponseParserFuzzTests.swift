@@ -1,5 +1,6 @@
 import ErrandTransport
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import ErrandCurl

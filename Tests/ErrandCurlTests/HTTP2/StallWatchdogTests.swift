@@ -1,11 +1,12 @@
 import ErrandCore
 import ErrandCurl
 import ErrandTesting
+import TestSupport
 import Testing
 
 /// HTTP/2 servers without TLS that send endless frames without content: libcurl reads them within
 /// one call.
-@Suite(.timeLimit(.minutes(15)), .bothEngines)
+@Suite(.limited, .bothEngines)
 struct StallWatchdogTests {
     /// Empty DATA, PRIORITY, and an unknown frame type.
     @Test(arguments: [UInt8(0), 2, 99])

@@ -5,10 +5,11 @@ import ErrandTransport
 import Foundation
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 
 /// Requests that an HTTP/2 server has not processed are repeated with any method (RFC 9113 §8.7).
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct UnprocessedTests {
     enum Refusal: CaseIterable {
         case refusedStream, goAway

@@ -3,10 +3,11 @@ import ErrandCurl
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 /// Requests that are sent from the thread that starts them, while the loop's thread sleeps.
-@Suite(.timeLimit(.minutes(15)), .bothEngines)
+@Suite(.limited, .bothEngines)
 struct CallerTurnTests {
     private static func responding() throws -> RawServer {
         try RawServer { connection in

@@ -1,9 +1,10 @@
 import ErrandTransport
+import TestSupport
 import Testing
 
 @testable import ErrandCurl
 
-@Suite(.timeLimit(.minutes(15))) struct ConnectionTableTests {
+@Suite(.limited) struct ConnectionTableTests {
     private let connection = Response.Connection(host: "a.example", port: 80, isSecure: false)
     private let other = Response.Connection(host: "b.example", port: 80, isSecure: false)
 

@@ -6,10 +6,11 @@ import Foundation
 import Glibc
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 
 /// Several loops: selection of a loop, shared limits and shutdown.
-@Suite(.timeLimit(.minutes(15)), .bothEngines)
+@Suite(.limited, .bothEngines)
 struct LoopsTests {
     private static func transport(_ loops: Int, name: String = "loops") -> CurlTransport {
         return CurlTransport.tested {

@@ -1,11 +1,12 @@
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandCurl
 
 /// Acknowledged bytes are activity for the idle limit.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct SendQueueTests {
     private static let start = MonotonicTime(nanoseconds: 1_000_000_000_000)
 

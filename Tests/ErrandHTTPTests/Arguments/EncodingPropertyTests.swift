@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandHTTP
@@ -6,7 +7,7 @@ import Testing
 /// Encoded arguments decode to the same values, for random input.
 ///
 /// Each failure names its seed.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct EncodingPropertyTests {
     /// Decodes `a[b][0]=c` into a tree, independently of the encoder.
     private func decode(_ text: String) throws -> Arguments {

@@ -2,6 +2,7 @@ import ErrandHTTP
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Records every save, and fails while `isBroken` is set.
@@ -26,7 +27,7 @@ private final class RecordingPersistence: CookiePersistence {
     var last: [String]? { saves.withLock { $0.last?.map(\.name) } }
 }
 
-@Suite(.timeLimit(.minutes(15))) struct CookiePersistenceTests {
+@Suite(.limited) struct CookiePersistenceTests {
     private let clock = ManualClock()
     private let origin: URI
 

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import ErrandHTTP
@@ -5,7 +6,7 @@ import Testing
 /// Parsing random text.
 ///
 /// Each failure names its seed.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct URIPropertyTests {
     @Test(arguments: 0..<200)
     func uriParsingNeverTrapsAndIsStable(seed: UInt64) throws {

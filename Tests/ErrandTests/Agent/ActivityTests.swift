@@ -1,9 +1,10 @@
 import Errand
 import ErrandTesting
 import Synchronization
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct ActivityTests {
+@Suite(.limited) struct ActivityTests {
     @Test func activityEmitsTheNumberOfActiveRequests() async throws {
         let fixture = AgentFixture()
         fixture.transport.on(nil, nil, .silence)

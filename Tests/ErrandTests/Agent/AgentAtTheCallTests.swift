@@ -2,12 +2,13 @@ import Dispatch
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Errand
 
 /// Which agent performs a request: the one at the call, the one set on the object, or the endpoint's.
-@Suite(.timeLimit(.minutes(15))) struct AgentAtTheCallTests {
+@Suite(.limited) struct AgentAtTheCallTests {
     private let own = AgentFixture()
     private let other = AgentFixture()
 

@@ -2,10 +2,11 @@ import Dispatch
 import Errand
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// With a blocked main thread, requests still run to their end; callbacks run when it is free.
-@Suite(.timeLimit(.minutes(15))) struct BlockedMainThreadTests {
+@Suite(.limited) struct BlockedMainThreadTests {
     /// Starts requests and blocks the main thread until all of them have ended.
     @MainActor private final class Blockage {
         private let fixture = AgentFixture()

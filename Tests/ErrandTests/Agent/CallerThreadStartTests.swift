@@ -2,10 +2,11 @@ import Errand
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// The thread of a started request: the caller's until the request first waits, if it does no expensive work before.
-@MainActor @Suite(.timeLimit(.minutes(15))) struct CallerThreadStartTests {
+@MainActor @Suite(.limited) struct CallerThreadStartTests {
     private final class PostArguments: BaseRequest {
         override var url: String { "/sent" }
         override var method: HTTPMethod { .post }

@@ -1,5 +1,6 @@
 import Errand
 import ErrandTesting
+import TestSupport
 import Testing
 
 private final class OwnAcceptHeader: BaseRequest {
@@ -7,7 +8,7 @@ private final class OwnAcceptHeader: BaseRequest {
     override var headers: HTTPFields { [.accept: "own"] }
 }
 
-@Suite(.timeLimit(.minutes(15))) struct EnvironmentTests {
+@Suite(.limited) struct EnvironmentTests {
     let fixture = AgentFixture {
         $0.environments = [
             "staging": .init(

@@ -1,9 +1,10 @@
 import Dispatch
 import Errand
 import ErrandTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) @MainActor struct LeakTests {
+@Suite(.limited) @MainActor struct LeakTests {
     @Test func requestAndAgentAreReleasedAfterTheEnd() async {
         for response in [ScriptedResponse.json("{}"), .json("{}", status: .internalServerError)] {
             weak var weakRequest: Plain?

@@ -1,8 +1,9 @@
 import Errand
 import ErrandTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) @MainActor struct RequestOwnerTests {
+@Suite(.limited) @MainActor struct RequestOwnerTests {
     private final class Model {
         let requests = RequestOwner()
     }

@@ -2,10 +2,11 @@ import Errand
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// `headerProvider` and `argumentProvider`: their values, their precedence, and how often they are called.
-@Suite(.timeLimit(.minutes(15))) struct SharedProviderTests {
+@Suite(.limited) struct SharedProviderTests {
     private static func name(_ text: String) throws -> HTTPField.Name {
         try #require(HTTPField.Name(text))
     }

@@ -1,10 +1,11 @@
 import Errand
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// A request for which a `ScriptedTransport` has no response fails, whatever the agent does about other failures.
-@Suite(.timeLimit(.minutes(15))) struct UnscriptedRequestTests {
+@Suite(.limited) struct UnscriptedRequestTests {
     private let policy = RetryPolicy(
         maximumAttempts: 3, baseDelay: .zero, retriesNonIdempotent: true)
 

@@ -2,10 +2,11 @@ import Errand
 import ErrandTesting
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// The events about storing a response.
-@Suite(.timeLimit(.minutes(15))) struct CacheOutcomeTests {
+@Suite(.limited) struct CacheOutcomeTests {
     private func outcomes(_ events: EventRecorder) -> [String] {
         events.events.map { "\($0.kind)" }.filter {
             $0.hasPrefix("cacheStored") || $0.hasPrefix("cacheNot") || $0.hasPrefix("cacheEvicted")

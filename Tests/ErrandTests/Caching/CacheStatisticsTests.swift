@@ -2,10 +2,11 @@ import Errand
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// The statistics count each reason for which a stored response is not used.
-@Suite(.timeLimit(.minutes(15))) struct CacheStatisticsTests {
+@Suite(.limited) struct CacheStatisticsTests {
     /// A store in memory whose reads can fail.
     private final class FailingStore: ResponseStore {
         private let memory = MemoryResponseStore()

@@ -1,6 +1,7 @@
 import Errand
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 final class CachedRequest: BaseRequest {
@@ -22,7 +23,7 @@ final class CachedRequest: BaseRequest {
     override func cacheArguments(_ arguments: Arguments?) -> Arguments? { ["q": "x"] }
 }
 
-@Suite(.timeLimit(.minutes(15))) struct CacheTests {
+@Suite(.limited) struct CacheTests {
     private let fixture = AgentFixture()
 
     init() {

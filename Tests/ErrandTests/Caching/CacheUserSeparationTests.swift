@@ -2,6 +2,7 @@ import Errand
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// A text that a test changes.
@@ -23,7 +24,7 @@ private final class Signer: Authenticator {
 }
 
 /// Without a cache identity, stored responses of two users are separate, whatever kind of credentials they have.
-@Suite(.timeLimit(.minutes(15))) struct CacheUserSeparationTests {
+@Suite(.limited) struct CacheUserSeparationTests {
     enum Mode: CaseIterable { case time, http }
 
     private let secret = Secret()

@@ -2,10 +2,11 @@ import Errand
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Operations on stored responses without a start: reading, storing, removing, counting.
-@Suite(.timeLimit(.minutes(15))) struct CachedResponseTests {
+@Suite(.limited) struct CachedResponseTests {
     enum Mode: CaseIterable { case time, http }
 
     private let fixture = AgentFixture()

@@ -2,10 +2,11 @@ import Errand
 import ErrandTesting
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// Requests with an own `If-None-Match` or `If-Modified-Since`: a 304 is their response (RFC 9110 §15.4.5).
-@Suite(.timeLimit(.minutes(15))) struct ConditionalRequestTests {
+@Suite(.limited) struct ConditionalRequestTests {
     private static let conditions: [HTTPFields] = [
         [.ifNoneMatch: "\"a\""], [.ifModifiedSince: "Sun, 06 Nov 1994 08:49:37 GMT"],
         [.ifNoneMatch: "*", .ifModifiedSince: "Sun, 06 Nov 1994 08:49:37 GMT"],
@@ -145,7 +146,7 @@ import Testing
 }
 
 /// The headers of responses whose body was decoded, with each transport.
-@Suite(.timeLimit(.minutes(15))) final class DecodedHeaderTests: Sendable {
+@Suite(.limited) final class DecodedHeaderTests: Sendable {
     private static let plain = Data(
         #"{"nick":"a","text":"\#(String(repeating: "b", count: 500))"}"#.utf8)
 

@@ -2,10 +2,11 @@ import Errand
 import ErrandTesting
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// `CachePolicy.http` with concurrent requests, cancellation and shutdown.
-@Suite(.timeLimit(.minutes(15))) struct HTTPCacheConcurrencyTests {
+@Suite(.limited) struct HTTPCacheConcurrencyTests {
     private let fixture = AgentFixture()
     private let server = PageServer()
 

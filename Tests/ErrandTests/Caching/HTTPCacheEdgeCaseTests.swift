@@ -3,10 +3,11 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// `CachePolicy.http` with unusual requests and responses: ranges, `HEAD`, accepted errors, clock changes, variants.
-@Suite(.timeLimit(.minutes(15))) struct HTTPCacheEdgeCaseTests {
+@Suite(.limited) struct HTTPCacheEdgeCaseTests {
     private static let xNote = HTTPField.Name("X-Note") ?? .date
 
     private let fixture = AgentFixture()

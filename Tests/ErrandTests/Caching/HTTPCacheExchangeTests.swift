@@ -3,10 +3,11 @@ import ErrandTesting
 import Foundation
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 
 /// `CachePolicy.http` with redirects, parts, cookies, fields that need revalidation, and nothing to use.
-@Suite(.timeLimit(.minutes(15))) struct HTTPCacheExchangeTests {
+@Suite(.limited) struct HTTPCacheExchangeTests {
     private let fixture = AgentFixture()
 
     private func get(

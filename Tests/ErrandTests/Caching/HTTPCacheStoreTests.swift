@@ -2,10 +2,11 @@ import Errand
 import ErrandTesting
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// `CachePolicy.http` with file stores, stores shared by several agents, and stores with a size limit.
-@Suite(.timeLimit(.minutes(15))) struct HTTPCacheStoreTests {
+@Suite(.limited) struct HTTPCacheStoreTests {
     private let clock = ManualClock()
     private let server = PageServer()
     private let temporary: TemporaryFolder

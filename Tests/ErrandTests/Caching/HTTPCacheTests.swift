@@ -2,10 +2,11 @@ import Errand
 import ErrandTesting
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// RFC 9111 behavior of `CachePolicy.http`, from endpoint to server.
-@Suite(.timeLimit(.minutes(15))) struct HTTPCacheTests {
+@Suite(.limited) struct HTTPCacheTests {
     final class PageRequest: BaseRequest {
         var requestHeaders: HTTPFields = [:]
         var verb = HTTPMethod.get

@@ -1,10 +1,11 @@
 import Errand
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// A problem of the persistent store is an event, and requests are cached in memory meanwhile.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct StoreProblemTests {
     private let fixture = AgentFixture()
 

@@ -1,6 +1,7 @@
 import Errand
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// An endpoint with a cache time, or with the headers of the server.
@@ -26,7 +27,7 @@ private final class Item: JSONRequest<Int> {
     override func didFail() { log?.lines.append("didFail") }
 }
 
-@Suite(.timeLimit(.minutes(15))) struct StoredUpdatesTests {
+@Suite(.limited) struct StoredUpdatesTests {
     private let fixture = AgentFixture()
 
     private func number(_ text: String, _ headers: HTTPFields = [:]) -> ScriptedResponse {

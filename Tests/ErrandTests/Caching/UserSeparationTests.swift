@@ -2,6 +2,7 @@ import Errand
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 final class CachedUser: JSONRequest<User> {
@@ -11,7 +12,7 @@ final class CachedUser: JSONRequest<User> {
 }
 
 /// Responses are shared and cached per credentials, and only acceptable responses are stored.
-@Suite(.timeLimit(.minutes(15))) struct UserSeparationTests {
+@Suite(.limited) struct UserSeparationTests {
     private func profileRequest(_ token: String, _ fixture: AgentFixture) -> InlineRequest {
         fixture.with(
             InlineRequest("me") {

@@ -1,5 +1,6 @@
 import ErrandTesting
 import Foundation
+import TestSupport
 
 /// The behaviour of the server for one request, and the ends that are right for it; chosen by a seed.
 struct ChaosPlan: Sendable {

@@ -3,13 +3,14 @@
     import ErrandTesting
     import Foundation
     import Synchronization
+    import TestSupport
     import Testing
 
     /// Many requests to a server that breaks the protocol in random ways.
     ///
     /// `make chaos` runs 10,000 requests for each transport and style, without other tests. The environment variable `ERRAND_CHAOS_SEED` repeats a run, except for the
     /// order in which threads run.
-    @Suite(.timeLimit(.minutes(15)), .serialized) struct ChaosTests {
+    @Suite(.limited, .serialized) struct ChaosTests {
         /// How requests are started.
         enum Style: String, CaseIterable, Sendable, Codable { case awaited, closures }
 

@@ -1,9 +1,10 @@
 import Errand
 import ErrandTesting
+import TestSupport
 import Testing
 
 /// The properties that make two requests identical for `duplicatePolicy`.
-@Suite(.timeLimit(.minutes(15))) struct DuplicateIdentityTests {
+@Suite(.limited) struct DuplicateIdentityTests {
     private func isDuplicate(
         _ change: @escaping (inout RequestDescription) -> Void,
         _ configure: @escaping (inout Configuration) -> Void = { _ in }

@@ -1,5 +1,6 @@
 import Errand
 import ErrandTesting
+import TestSupport
 import Testing
 
 final class JoiningRequest: BaseRequest {
@@ -10,7 +11,7 @@ final class JoiningRequest: BaseRequest {
     override var validator: JSONShape? { shape }
 }
 
-@Suite(.timeLimit(.minutes(15))) struct DuplicatePolicyTests {
+@Suite(.limited) struct DuplicatePolicyTests {
     private let fixture = AgentFixture()
     private let gate = Gate()
 

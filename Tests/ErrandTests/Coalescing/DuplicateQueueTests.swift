@@ -1,10 +1,11 @@
 import Errand
 import ErrandTesting
 import Synchronization
+import TestSupport
 import Testing
 
 /// `DuplicatePolicy.queue` runs identical requests one after another.
-@Suite(.timeLimit(.minutes(15))) struct DuplicateQueueTests {
+@Suite(.limited) struct DuplicateQueueTests {
     private let fixture = AgentFixture()
     /// One gate for each transfer, in order.
     private let gates = (0..<4).map { _ in Gate() }

@@ -1,9 +1,10 @@
 import Errand
 import ErrandTesting
+import TestSupport
 import Testing
 
 /// Requests with different credentials or cookies never share a transfer.
-@Suite(.timeLimit(.minutes(15))) struct DuplicateUserTests {
+@Suite(.limited) struct DuplicateUserTests {
     private let gate = Gate()
 
     private func fixture(_ configure: (inout Configuration) -> Void = { _ in }) -> AgentFixture {

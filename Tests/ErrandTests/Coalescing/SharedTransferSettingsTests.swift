@@ -1,10 +1,11 @@
 import Errand
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Each request that shares a transfer keeps its own serializer, validators, priority and events.
-@Suite(.timeLimit(.minutes(15))) struct SharedTransferSettingsTests {
+@Suite(.limited) struct SharedTransferSettingsTests {
     private final class SharingRequest: BaseRequest {
         var serializer = ResponseSerializer.json
         var businessRule: BusinessValidator?

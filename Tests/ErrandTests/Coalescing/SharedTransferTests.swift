@@ -1,8 +1,9 @@
 import Errand
 import ErrandTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct SharedTransferTests {
+@Suite(.limited) struct SharedTransferTests {
     private let fixture = AgentFixture()
     private let gate = Gate()
 

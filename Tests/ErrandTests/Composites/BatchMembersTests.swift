@@ -1,10 +1,11 @@
 import ErrandTesting
+import TestSupport
 import Testing
 
 @testable import Errand
 
 /// `members` of a batch: its members as they end.
-@Suite(.timeLimit(.minutes(15))) @MainActor struct BatchMembersTests {
+@Suite(.limited) @MainActor struct BatchMembersTests {
     private let fixture = CompositeFixture()
 
     /// Holds the responses to `/0`, `/1` and so on until their gates open.

@@ -1,9 +1,10 @@
 import Errand
 import ErrandTesting
+import TestSupport
 import Testing
 
 /// Batches and chains as members of batches, and the rules for members.
-@Suite(.timeLimit(.minutes(15))) struct BatchNestingTests {
+@Suite(.limited) struct BatchNestingTests {
     private let fixture = CompositeFixture()
 
     @Test func batchContainsBatchesAndChains() async throws {

@@ -2,10 +2,11 @@ import Dispatch
 import Errand
 import ErrandTesting
 import Synchronization
+import TestSupport
 import Testing
 
 /// Every order of ends, every combination of outcomes and every policy, for up to five members.
-@Suite(.timeLimit(.minutes(15))) struct BatchOrderTests {
+@Suite(.limited) struct BatchOrderTests {
     private static let policies: [BatchRequest.Policy] = [
         .failFast, .collectAll, .requireAll, .firstSuccess, .quorum(2), .quorum(3),
     ]

@@ -1,11 +1,12 @@
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Errand
 
 /// How the results of the members decide the result of a batch.
-@Suite(.timeLimit(.minutes(15))) struct BatchPolicyTests {
+@Suite(.limited) struct BatchPolicyTests {
     private static let policies: [BatchRequest.Policy] = [
         .failFast, .collectAll, .requireAll, .firstSuccess, .quorum(1), .quorum(2), .quorum(3),
     ]

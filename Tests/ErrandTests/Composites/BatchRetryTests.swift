@@ -1,9 +1,10 @@
 import Errand
 import ErrandTesting
+import TestSupport
 import Testing
 
 /// `retryFailed()` of batches.
-@Suite(.timeLimit(.minutes(15))) struct BatchRetryTests {
+@Suite(.limited) struct BatchRetryTests {
     private let fixture = AgentFixture()
 
     private func batch(_ policy: BatchRequest.Policy) -> BatchRequest {

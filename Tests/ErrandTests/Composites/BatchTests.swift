@@ -1,9 +1,10 @@
 import Errand
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct BatchTests {
+@Suite(.limited) struct BatchTests {
     @Test func emptyBatchSucceeds() async throws {
         #expect(try await BatchRequest([]).send().isEmpty)
     }

@@ -1,9 +1,10 @@
 import Errand
 import ErrandTesting
+import TestSupport
 import Testing
 
 /// What the callback of a step sees after a failure.
-@Suite(.timeLimit(.minutes(15))) struct ChainRecoveryTests {
+@Suite(.limited) struct ChainRecoveryTests {
     private let fixture = AgentFixture()
     private let chain = ChainRequest()
 

@@ -1,9 +1,10 @@
 import Errand
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct ChainTests {
+@Suite(.limited) struct ChainTests {
     @Test func thenBuildsEachStepFromThePreviousResponse() async throws {
         let fixture = AgentFixture()
         fixture.transport.on(.get, "/register", .json(#"{"userId":7}"#))

@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import Errand
 
 /// The progress of a batch is kept as sums, and equals the sum over all members at any time.
-@Suite(.timeLimit(.minutes(15))) struct CompositeBytesTests {
+@Suite(.limited) struct CompositeBytesTests {
     /// Adds the progress of all members.
     private func naiveSum(
         _ members: [Int: TransferProgress], count: Int

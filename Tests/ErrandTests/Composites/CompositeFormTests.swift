@@ -1,10 +1,11 @@
 import Errand
 import ErrandTesting
 import Synchronization
+import TestSupport
 import Testing
 
 /// Each form of start of each kind of composite delivers one end with the documented type.
-@Suite(.timeLimit(.minutes(15))) @MainActor struct CompositeFormTests {
+@Suite(.limited) @MainActor struct CompositeFormTests {
     /// Members have no agent of their own, so that only an agent at the call can send them.
     private let fixture = CompositeFixture()
 

@@ -1,9 +1,10 @@
 import Errand
 import ErrandTesting
+import TestSupport
 import Testing
 
 /// Accessories receive the lifecycle events of batches and chains, also through wrapper accessories.
-@Suite(.timeLimit(.minutes(15))) @MainActor struct CompositeLifecycleTests {
+@Suite(.limited) @MainActor struct CompositeLifecycleTests {
     private typealias LifecycleEvent = ClosureAccessory.LifecycleEvent
 
     private let batchLines = [

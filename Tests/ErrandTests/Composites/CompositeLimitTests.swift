@@ -1,9 +1,11 @@
 import Errand
 import ErrandTesting
+import ErrandWorkflows
+import TestSupport
 import Testing
 
 /// Limits that allow no member to start, members that are added, and batches that require all members.
-@Suite(.timeLimit(.minutes(15))) struct CompositeLimitTests {
+@Suite(.limited) struct CompositeLimitTests {
     private let fixture = CompositeFixture()
 
     private func failure<Success>(

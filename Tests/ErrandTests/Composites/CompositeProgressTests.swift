@@ -4,12 +4,13 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Errand
 
 /// The threads and the last value of the progress of composites.
-@Suite(.timeLimit(.minutes(15))) @MainActor struct CompositeProgressTests {
+@Suite(.limited) @MainActor struct CompositeProgressTests {
     private final class Bytes: BaseRequest {
         override var url: String { "x" }
         override var responseSerializer: ResponseSerializer { .data }

@@ -1,10 +1,11 @@
 import Dispatch
 import Errand
 import ErrandTesting
+import TestSupport
 import Testing
 
 /// Batches and chains that synchronous code gives up, with their typed results.
-@Suite(.timeLimit(.minutes(15))) struct CompositeQueueTests {
+@Suite(.limited) struct CompositeQueueTests {
     /// The calls of a closure.
     private struct Calls<Value: Sendable> {
         private let stream: AsyncStream<Value>

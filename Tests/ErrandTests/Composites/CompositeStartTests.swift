@@ -2,10 +2,11 @@ import Dispatch
 import Errand
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Starting batches and chains: twice, off every actor, and with a deadline.
-@Suite(.timeLimit(.minutes(15))) struct CompositeStartTests {
+@Suite(.limited) struct CompositeStartTests {
     private let fixture = AgentFixture()
 
     init() {

@@ -1,10 +1,11 @@
 import Errand
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Batches and chains over both transports and the store.
-@Suite(.timeLimit(.minutes(15))) @MainActor struct CompositeTransportTests {
+@Suite(.limited) @MainActor struct CompositeTransportTests {
     private final class Stored: BaseRequest {
         private let path: String
         init(_ path: String) { self.path = path }

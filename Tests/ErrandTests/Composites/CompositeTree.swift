@@ -1,4 +1,5 @@
 import Errand
+import TestSupport
 
 /// A tree of batches and chains whose requests have known outcomes, and the outcome that it must have.
 ///

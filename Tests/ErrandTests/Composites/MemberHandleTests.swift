@@ -1,17 +1,18 @@
 import ErrandTesting
+import TestSupport
 import Testing
 
 @testable import Errand
 
 /// What happens to a member, or to a closure, that starts while its run is suspended or is to stop.
-@Suite(.timeLimit(.minutes(15))) struct MemberHandleTests {
+@Suite(.limited) struct MemberHandleTests {
     private func makeTask() -> CompositeTask {
         CompositeTask(BatchRequest([BaseRequest]()), on: nil)
     }
 
     /// Starts the closure of a node in a run; returns the number of its starts.
-    private func enter(_ run: CompositeTask, _ starts: Shared<Int>) -> GraphNodeTask {
-        let node = GraphNodeTask()
+    private func enter(_ run: CompositeTask, _ starts: Shared<Int>) -> ClosureTask {
+        let node = ClosureTask()
         run.enter(.closure(node), at: 0)
         node.start {
             starts.value += 1
@@ -54,7 +55,7 @@ import Testing
     @Test(arguments: [true, false]) func cancellationReachesTheClosure(
         isBeforeItsStart: Bool
     ) async {
-        let node = GraphNodeTask()
+        let node = ClosureTask()
         let gate = Gate()
         if isBeforeItsStart { node.cancel() }
         let closure = Shared<Task<Void, Never>?>(nil)

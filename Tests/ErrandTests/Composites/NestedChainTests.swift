@@ -1,10 +1,11 @@
 import Errand
 import ErrandTesting
 import Synchronization
+import TestSupport
 import Testing
 
 /// Batches and chains as steps of a chain.
-@Suite(.timeLimit(.minutes(15))) struct NestedChainTests {
+@Suite(.limited) struct NestedChainTests {
     private let fixture = CompositeFixture()
 
     @Test func batchCanBeAStepOfAChain() async throws {

@@ -1,9 +1,10 @@
 import Errand
 import ErrandTesting
+import TestSupport
 import Testing
 
 /// Random batches and chains within each other, compared with the definition of their outcomes.
-@Suite(.timeLimit(.minutes(15))) @MainActor struct RandomNestingTests {
+@Suite(.limited) @MainActor struct RandomNestingTests {
     /// Responds as the paths of a tree say.
     private func fixture(_ tree: CompositeTree) -> (AgentFixture, silent: [Int: Gate]) {
         let fixture = AgentFixture()

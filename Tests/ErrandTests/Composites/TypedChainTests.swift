@@ -1,9 +1,10 @@
 import Errand
 import ErrandTesting
+import TestSupport
 import Testing
 
 /// Steps of chains with typed outputs, names, conditions, substitutes and values.
-@Suite(.timeLimit(.minutes(15))) struct TypedChainTests {
+@Suite(.limited) struct TypedChainTests {
     private let fixture = CompositeFixture()
 
     @Test func laterStepsReadAllEarlierOutputs() async throws {

@@ -2,6 +2,7 @@ import Errand
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 private final class WithoutCookies: BaseRequest {
@@ -14,7 +15,7 @@ private final class OwnCookieHeader: BaseRequest {
     override var headerFieldValues: HeaderPairs { ["Cookie": "a=mine; own=1"] }
 }
 
-@Suite(.timeLimit(.minutes(15))) struct CookieStepTests {
+@Suite(.limited) struct CookieStepTests {
     let fixture = AgentFixture()
 
     private func setting(_ cookies: String..., status: HTTPResponse.Status = .ok, to: String? = nil)

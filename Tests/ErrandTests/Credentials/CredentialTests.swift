@@ -2,6 +2,7 @@ import Errand
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// A token store that counts refreshes.
@@ -44,7 +45,7 @@ private final class OwnAuthorization: BaseRequest {
     override var authorization: Authorization? { .bearer("own") }
 }
 
-@Suite(.timeLimit(.minutes(15))) struct CredentialTests {
+@Suite(.limited) struct CredentialTests {
     private func fixture(
         _ authenticator: any Authenticator, _ hosts: HostPattern = "*.example.com"
     ) -> AgentFixture {

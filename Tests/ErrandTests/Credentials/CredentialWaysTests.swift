@@ -2,11 +2,12 @@ import Errand
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Every way to add every kind of credential, with both cache modes and with joined requests: the response of one
 /// user is never used for another.
-@Suite(.timeLimit(.minutes(15))) struct CredentialWaysTests {
+@Suite(.limited) struct CredentialWaysTests {
     /// A field that identifies the user.
     struct Kind: Sendable, CustomTestStringConvertible {
         var name: String

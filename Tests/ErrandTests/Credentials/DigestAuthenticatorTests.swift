@@ -1,9 +1,10 @@
 import Errand
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct DigestAuthenticatorTests {
+@Suite(.limited) struct DigestAuthenticatorTests {
     private func fixture() -> AgentFixture {
         AgentFixture {
             $0.authenticators = [

@@ -1,10 +1,11 @@
 import Errand
 import ErrandTesting
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// `PasswordAuthenticator` authenticates with the scheme that the server asks for.
-@Suite(.timeLimit(.minutes(15))) struct PasswordAuthenticatorTests {
+@Suite(.limited) struct PasswordAuthenticatorTests {
     private func fixture(
         base: String = "https://api.example.com/", overHTTP: Bool = false, password: String = "p"
     ) -> AgentFixture {

@@ -2,6 +2,7 @@ import Errand
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ErrandCore
@@ -42,7 +43,7 @@ private final class TokenSource: Sendable {
 }
 
 /// Credential refreshes that send requests through the same agent, and refreshes that hang.
-@Suite(.timeLimit(.minutes(15))) struct RefreshDeadlockTests {
+@Suite(.limited) struct RefreshDeadlockTests {
     private let source = TokenSource()
 
     /// An agent whose server accepts the new token, and anything at `/login`.

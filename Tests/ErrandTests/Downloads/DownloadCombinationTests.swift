@@ -1,10 +1,11 @@
 import Errand
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Settings beside a download: applied, refused, or documented as without effect.
-@Suite(.timeLimit(.minutes(15))) struct DownloadCombinationTests {
+@Suite(.limited) struct DownloadCombinationTests {
     private let temporary: TemporaryFolder
     private var folder: URL { temporary.url }
 

@@ -1,10 +1,11 @@
 import Errand
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// A download request without a destination.
-@Suite(.timeLimit(.minutes(15))) struct DownloadDestinationTests {
+@Suite(.limited) struct DownloadDestinationTests {
     private final class WithoutDestination: DownloadRequest {
         override var url: String { "map.zip" }
     }

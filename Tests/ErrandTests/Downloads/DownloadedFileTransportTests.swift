@@ -2,10 +2,11 @@ import Errand
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 /// Results, names and digests of downloads over real connections, with each transport.
-@Suite(.timeLimit(.minutes(15))) final class DownloadedFileTransportTests: Sendable {
+@Suite(.limited) final class DownloadedFileTransportTests: Sendable {
     private static let content = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
 
     private let folder: URL

@@ -2,10 +2,11 @@ import Errand
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Downloads over real connections, in processes that are killed.
-@Suite(.timeLimit(.minutes(15))) final class InterruptedDownloadTests: Sendable {
+@Suite(.limited) final class InterruptedDownloadTests: Sendable {
     private static let content = Data(
         (0..<1_000_000).map { UInt8(truncatingIfNeeded: ($0 &* 31) >> 3) })
     private static let digest = SHA256.hex(content)

@@ -2,10 +2,11 @@ import Errand
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// A server over real connections that permits one range at a time, and asks for a pause.
-@Suite(.timeLimit(.minutes(15))) final class RefusedRangeTests: Sendable {
+@Suite(.limited) final class RefusedRangeTests: Sendable {
     private static let content = Data(
         (0..<1_000_000).map { UInt8(truncatingIfNeeded: ($0 &* 31) >> 3) })
     private static let digest = SHA256.hex(content)

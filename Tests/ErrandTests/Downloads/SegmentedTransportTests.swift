@@ -2,10 +2,11 @@ import Errand
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// One file in parallel ranges over real connections, in processes that are killed.
-@Suite(.timeLimit(.minutes(15))) final class SegmentedTransportTests: Sendable {
+@Suite(.limited) final class SegmentedTransportTests: Sendable {
     private static let content: Data = {
         // A period that no range begins with.
         let block = Data((0..<251).map { UInt8($0) })

@@ -1,11 +1,12 @@
 import Errand
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// The keys of stored responses contain no digest of a secret that can be compared with guessed values: each store has
 /// random bytes of its own, which all its users share.
-@Suite(.timeLimit(.minutes(15))) struct StoredDigestTests {
+@Suite(.limited) struct StoredDigestTests {
     enum Secret: CaseIterable {
         case header, processor, authenticator, cookie, body, vary
     }

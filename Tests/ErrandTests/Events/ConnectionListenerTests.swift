@@ -2,10 +2,11 @@ import Errand
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 /// Events of connections and of parts of bodies, as listeners receive them.
-@Suite(.timeLimit(.minutes(15))) struct ConnectionListenerTests {
+@Suite(.limited) struct ConnectionListenerTests {
     private let recorder = EventRecorder()
 
     private func server() async throws -> LoopbackServer {

@@ -1,9 +1,10 @@
 import Errand
 import ErrandTesting
 import ErrandTransport
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct EventTests {
+@Suite(.limited) struct EventTests {
     private func failing() -> ScriptedResponse {
         var response = ScriptedResponse.failure(
             RequestError(.connectionLost, stage: .transport, "connection lost"))

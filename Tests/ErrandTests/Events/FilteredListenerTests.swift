@@ -1,9 +1,10 @@
 import Errand
 import ErrandTesting
+import TestSupport
 import Testing
 
 /// `FilteredListener` forwards the events of the endpoints and tags that it names.
-@Suite(.timeLimit(.minutes(15))) struct FilteredListenerTests {
+@Suite(.limited) struct FilteredListenerTests {
     private class Users {
         final class Get: BaseRequest {
             override var url: String { "users" }

@@ -4,11 +4,12 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Listeners and progress handlers never run on the thread that serves all transfers: if they did, a listener that
 /// waits for another request would deadlock.
-@Suite(.timeLimit(.minutes(15))) struct ListenerThreadTests {
+@Suite(.limited) struct ListenerThreadTests {
     @Test(arguments: TransportKind.allCases)
     func listenerCanWaitForAnotherRequest(kind: TransportKind) async throws {
         let second = try await SecondRequest(kind)

@@ -1,9 +1,10 @@
 import Errand
 import ErrandTesting
+import TestSupport
 import Testing
 
 /// `RequestTask.events()`, the sequence of the events of one task.
-@Suite(.timeLimit(.minutes(15))) struct TaskEventsTests {
+@Suite(.limited) struct TaskEventsTests {
     private let transport = ScriptedTransport()
 
     private func agent(_ configure: (inout Configuration) -> Void = { _ in }) -> RequestAgent {

@@ -1,10 +1,11 @@
 import Errand
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// `RequestTask.record`.
-@Suite(.timeLimit(.minutes(15))) struct TaskRecordTests {
+@Suite(.limited) struct TaskRecordTests {
     private let fixture = AgentFixture { $0.eventListeners = [] }
 
     private func description(_ change: (inout RequestDescription) -> Void = { _ in })

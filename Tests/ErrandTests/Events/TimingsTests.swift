@@ -1,10 +1,11 @@
 import Errand
 import ErrandTesting
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// A response holds the timings of every transfer that led to it.
-@Suite(.timeLimit(.minutes(15))) struct TimingsTests {
+@Suite(.limited) struct TimingsTests {
     private func json(_ bytesSent: Int64, _ status: HTTPResponse.Status = .ok) -> ScriptedResponse {
         var response = ScriptedResponse.json("{}", status: status)
         response.timings.bytesSent = bytesSent

@@ -1,11 +1,12 @@
 import ErrandCore
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Errand
 
-@Suite(.timeLimit(.minutes(15))) @MainActor struct AccessoryTests {
+@Suite(.limited) @MainActor struct AccessoryTests {
     @Test func closureAccessoryReceivesEveryLifecycleEvent() async {
         let fixture = AgentFixture()
         fixture.transport.on(nil, nil, .silence)

@@ -2,10 +2,11 @@ import Errand
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Requests that an interceptor has changed: cache keys, shared transfers, credentials, checks.
-@Suite(.timeLimit(.minutes(15))) struct ChangedRequestTests {
+@Suite(.limited) struct ChangedRequestTests {
     @Test func changedRequestHasItsOwnCacheEntry() async throws {
         let language = Mutex("en")
         let fixture = AgentFixture.intercepting { request, next in

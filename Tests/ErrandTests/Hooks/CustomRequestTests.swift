@@ -2,6 +2,7 @@ import Errand
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -9,7 +10,7 @@ import Testing
 #endif
 
 /// Endpoints that supply a `URLRequest`.
-@Suite(.timeLimit(.minutes(15))) struct CustomRequestTests {
+@Suite(.limited) struct CustomRequestTests {
     private final class URLRequestEndpoint: BaseRequest {
         var request: URLRequest
         var customTimeouts: Timeouts?

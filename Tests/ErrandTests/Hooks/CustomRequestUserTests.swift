@@ -2,6 +2,7 @@ import Errand
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -9,7 +10,7 @@ import Testing
 #endif
 
 /// Users of one agent whose requests override `customURLRequest()` have separate stored responses.
-@Suite(.timeLimit(.minutes(15))) struct CustomRequestUserTests {
+@Suite(.limited) struct CustomRequestUserTests {
     enum Mode: CaseIterable { case time, http }
 
     private final class GetProfile: BaseRequest {

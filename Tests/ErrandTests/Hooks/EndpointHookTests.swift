@@ -2,10 +2,11 @@ import Errand
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Request processors, retry deciders, metadata and user info of endpoints beside those of the configuration.
-@Suite(.timeLimit(.minutes(15))) struct EndpointHookTests {
+@Suite(.limited) struct EndpointHookTests {
     private final class Hooked: BaseRequest {
         var decider: RetryDecider?
         var policy: RetryPolicy?

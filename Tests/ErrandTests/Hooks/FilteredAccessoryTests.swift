@@ -1,10 +1,11 @@
 import Errand
 import ErrandTesting
 import Synchronization
+import TestSupport
 import Testing
 
 /// `FilteredAccessory` forwards the events of the requests that its condition accepts.
-@Suite(.timeLimit(.minutes(15))) struct FilteredAccessoryTests {
+@Suite(.limited) struct FilteredAccessoryTests {
     private final class Observer: RequestAccessory, Sendable {
         private let lines = Mutex<[String]>([])
         var received: [String] { lines.withLock { $0 } }

@@ -2,9 +2,10 @@ import Errand
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct InterceptorTests {
+@Suite(.limited) struct InterceptorTests {
     private struct Refused: Error {}
 
     private final class Lines: Sendable {

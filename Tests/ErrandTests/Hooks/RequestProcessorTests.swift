@@ -1,10 +1,11 @@
 import Errand
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Request, response and error processors, and body encoders, run after serialization.
-@Suite(.timeLimit(.minutes(15))) struct RequestProcessorTests {
+@Suite(.limited) struct RequestProcessorTests {
     /// Adds a header with the attempt and a checksum of the body, and appends a byte to the body.
     private struct SigningProcessor: RequestProcessor {
         func process(

@@ -1,9 +1,10 @@
 import Errand
 import ErrandTesting
+import TestSupport
 import Testing
 
 /// `RetryPolicy.attemptTimeout` measures only the time in which an attempt's transfers are active.
-@Suite(.timeLimit(.minutes(15))) struct AttemptTimeoutTests {
+@Suite(.limited) struct AttemptTimeoutTests {
     private static let timeout = Duration.seconds(5)
 
     private func fixture(_ change: (inout Configuration) -> Void = { _ in }) -> AgentFixture {

@@ -2,10 +2,11 @@ import Errand
 import ErrandTesting
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// Waits are measured in elapsed time: a change of the system date does not affect them.
-@Suite(.timeLimit(.minutes(15))) struct ClockJumpTests {
+@Suite(.limited) struct ClockJumpTests {
     private let longAgo = Date(timeIntervalSince1970: 0)
     private let farAhead = Date(timeIntervalSince1970: 5_000_000_000)
 
@@ -59,7 +60,7 @@ import Testing
 }
 
 /// `.seconds(Int64.max)` works as a duration without limit.
-@Suite(.timeLimit(.minutes(15))) struct UnlimitedDurationTests {
+@Suite(.limited) struct UnlimitedDurationTests {
     @Test func unlimitedTimeoutsAndDelaysAreValid() async throws {
         let transport = ScriptedTransport()
         transport.on(

@@ -1,9 +1,10 @@
 import Errand
 import ErrandTesting
+import TestSupport
 import Testing
 
 /// `limits.perHost` and `limits.perTag`, and cancellation by tag, through an agent.
-@Suite(.timeLimit(.minutes(15))) struct HostAndTagLimitTests {
+@Suite(.limited) struct HostAndTagLimitTests {
     /// An agent whose transport holds each response at a gate of its own; the path names the gate.
     private struct Held {
         let fixture: AgentFixture

@@ -1,8 +1,9 @@
 import Errand
 import ErrandTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct SchedulingLimitTests {
+@Suite(.limited) struct SchedulingLimitTests {
     @Test func raisedPriorityReordersTheQueue() async throws {
         let fixture = AgentFixture { $0.limits.total = 1 }
         let gate = Gate()

@@ -1,5 +1,6 @@
 import Errand
 import ErrandTesting
+import TestSupport
 import Testing
 
 final class PrioritizedRequest: BaseRequest {
@@ -13,7 +14,7 @@ final class PrioritizedRequest: BaseRequest {
     override var priority: RequestPriority { requestPriority }
 }
 
-@Suite(.timeLimit(.minutes(15))) struct SchedulingTests {
+@Suite(.limited) struct SchedulingTests {
     @Test func higherPriorityIsSentFirst() async throws {
         let fixture = AgentFixture { $0.limits.total = 1 }
         let gate = Gate()

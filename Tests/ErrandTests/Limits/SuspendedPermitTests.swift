@@ -1,9 +1,10 @@
 import Errand
 import ErrandTesting
+import TestSupport
 import Testing
 
 /// A request that is suspended before its transfer holds no concurrency permit.
-@Suite(.timeLimit(.minutes(15))) struct SuspendedPermitTests {
+@Suite(.limited) struct SuspendedPermitTests {
     private let fixture = AgentFixture { $0.limits.total = 1 }
     private let gate = Gate()
 

@@ -3,10 +3,11 @@ import ErrandOutbox
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 /// An entry counts as delivered when the server has accepted it, even if its response cannot be used.
-@Suite(.timeLimit(.minutes(15))) struct OutboxDeliveryTests {
+@Suite(.limited) struct OutboxDeliveryTests {
     private struct Rejection: Error {}
 
     /// Adds one request; returns how often it was sent and the remaining entries.

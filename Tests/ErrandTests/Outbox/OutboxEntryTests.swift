@@ -2,10 +2,11 @@ import Errand
 import ErrandOutbox
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// The parts of a request that an outbox entry keeps, and the settings that apply when it is sent.
-@Suite(.timeLimit(.minutes(15))) struct OutboxEntryTests {
+@Suite(.limited) struct OutboxEntryTests {
     /// The request as sent by a second outbox, and its entry, which is also encoded and decoded once.
     private func sent(
         _ description: RequestDescription, _ configure: (inout Configuration) -> Void = { _ in }

@@ -2,10 +2,11 @@ import Errand
 import ErrandOutbox
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Limits of an outbox, lazy reading of bodies, and the end of `untilDelivered`.
-@Suite(.timeLimit(.minutes(15))) struct OutboxLimitTests {
+@Suite(.limited) struct OutboxLimitTests {
     private let directory = FileManager.default.temporaryDirectory
         .appending(path: "errand-outbox-limits-\(UUID().uuidString)")
 

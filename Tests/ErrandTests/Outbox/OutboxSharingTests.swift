@@ -2,10 +2,11 @@ import Errand
 import ErrandOutbox
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Several outboxes with one file: each entry is sent by one of them, in order; another takes over after a crash.
-@Suite(.timeLimit(.minutes(15))) struct OutboxSharingTests {
+@Suite(.limited) struct OutboxSharingTests {
     private let directory = FileManager.default.temporaryDirectory
         .appending(path: "errand-shared-outbox-\(UUID().uuidString)")
 

@@ -2,9 +2,10 @@ import Errand
 import ErrandOutbox
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct OutboxTests {
+@Suite(.limited) struct OutboxTests {
     private static let cannotConnect = RequestError(.cannotConnect, stage: .transport, "refused")
     private let directory = FileManager.default.temporaryDirectory
         .appending(path: "errand-outbox-\(UUID().uuidString)")

@@ -3,10 +3,11 @@ import ErrandOutbox
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// No entry of an origin is sent between the end of an attempt and the write of its result to the store.
-@Suite(.timeLimit(.minutes(15))) struct OutboxWriteOrderTests {
+@Suite(.limited) struct OutboxWriteOrderTests {
     @Test(arguments: [HTTPResponse.Status.ok, .badRequest])
     func nextEntryIsNotSentBeforeTheResultIsWritten(status: HTTPResponse.Status) async throws {
         let fixture = AgentFixture()

@@ -2,10 +2,11 @@ import Errand
 import ErrandTesting
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// Pages of a list by `Link` header, cursor, offset, number, and by a rule of the caller.
-@Suite(.timeLimit(.minutes(15))) struct PaginationTests {
+@Suite(.limited) struct PaginationTests {
     private class Service: BaseRequest {
         override var usesSharedArguments: Bool { true }
     }

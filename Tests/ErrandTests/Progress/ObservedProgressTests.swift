@@ -2,10 +2,11 @@ import Errand
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 /// The progress of all requests of an agent, for listeners that observe it.
-@Suite(.timeLimit(.minutes(15))) struct ObservedProgressTests {
+@Suite(.limited) struct ObservedProgressTests {
     /// Keeps the progress of each request until its end.
     private final class Board: RequestEventListener {
         let lines = Shared<[String]>([])

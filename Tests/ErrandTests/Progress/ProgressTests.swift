@@ -5,9 +5,10 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) @MainActor struct ProgressTests {
+@Suite(.limited) @MainActor struct ProgressTests {
     private static let chunks = (0..<10).map { _ in Data(repeating: 1, count: 10) }
 
     private func chunkedResponse(_ total: Int64?, gate: Gate? = nil) -> ScriptedResponse {

@@ -3,10 +3,11 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Rate and time left of a running request, by the agent's clock.
-@Suite(.timeLimit(.minutes(15))) struct TransferRateProgressTests {
+@Suite(.limited) struct TransferRateProgressTests {
     private let fixture = AgentFixture { $0.limits.total = 1 }
 
     private func description(_ url: String = "file") -> RequestDescription {

@@ -1,8 +1,9 @@
 import Errand
 import ErrandTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct ConnectivityPolicyTests {
+@Suite(.limited) struct ConnectivityPolicyTests {
     private static let connectionLost = RequestError(
         .connectionLost, stage: .transport, "connection lost")
     private let network = NetworkStatusHub(NetworkStatus(.none))

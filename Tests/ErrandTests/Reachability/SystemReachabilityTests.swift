@@ -2,9 +2,10 @@
     import Errand
     import ErrandReachability
     import Foundation
+    import TestSupport
     import Testing
 
-    @Suite(.serialized, .timeLimit(.minutes(15))) struct SystemReachabilityTests {
+    @Suite(.serialized, .limited) struct SystemReachabilityTests {
         @Test func statusIsKnownWithoutSendingAnything() async {
             let reachability = SystemReachability()
             #expect(reachability.current.kind != .unknown)

@@ -2,10 +2,11 @@ import Errand
 import ErrandTesting
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 
 /// `redirectDecider` follows, delivers or replaces each redirect.
-@Suite(.timeLimit(.minutes(15))) struct RedirectDeciderTests {
+@Suite(.limited) struct RedirectDeciderTests {
     private func fixture(
         to location: String = "/new", status: HTTPResponse.Status = .found,
         _ configure: @escaping (inout Configuration) -> Void = { _ in },

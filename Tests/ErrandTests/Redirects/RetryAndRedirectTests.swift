@@ -1,5 +1,6 @@
 import Errand
 import ErrandTesting
+import TestSupport
 import Testing
 
 final class PostRequest: BaseRequest {
@@ -9,7 +10,7 @@ final class PostRequest: BaseRequest {
     override var authorization: Authorization? { .bearer("secret") }
 }
 
-@Suite(.timeLimit(.minutes(15))) struct RetryAndRedirectTests {
+@Suite(.limited) struct RetryAndRedirectTests {
     @Test func retryFollowsAfterTheRetryAfterDelay() async throws {
         let fixture = AgentFixture { $0.retryPolicy = .attempts(3) }
         var busy = ScriptedResponse.json("{}", status: .serviceUnavailable)

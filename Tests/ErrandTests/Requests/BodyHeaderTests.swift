@@ -3,10 +3,11 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// The content type and other headers about the body, from each place that can set headers, over real connections.
-@Suite(.timeLimit(.minutes(15))) final class BodyHeaderTests: Sendable {
+@Suite(.limited) final class BodyHeaderTests: Sendable {
     /// The places that can set a header.
     enum Source: String, CaseIterable, Sendable {
         case headers, headerFieldValues, customRequest

@@ -1,12 +1,13 @@
 import ErrandTesting
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import Errand
 
 /// Sums of announced content lengths saturate instead of overflowing.
-@Suite(.timeLimit(.minutes(15))) struct ContentLengthOverflowTests {
+@Suite(.limited) struct ContentLengthOverflowTests {
     @Test func sumsOfByteCountsSaturate() {
         #expect(TransferProgress.sum(.max, 1) == .max)
         #expect(TransferProgress.sum(2, 3) == 5)

@@ -1,10 +1,11 @@
 import Errand
 import ErrandTesting
 import Synchronization
+import TestSupport
 import Testing
 
 /// Hooks and listeners that recognize endpoints by their class.
-@Suite(.timeLimit(.minutes(15))) struct EndpointClassTests {
+@Suite(.limited) struct EndpointClassTests {
     private class Base: BaseRequest {
         override var url: String { "base" }
     }

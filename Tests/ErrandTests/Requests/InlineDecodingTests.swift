@@ -1,10 +1,11 @@
 import Errand
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Inline requests with a typed output.
-@Suite(.timeLimit(.minutes(15))) struct InlineDecodingTests {
+@Suite(.limited) struct InlineDecodingTests {
     private let fixture = AgentFixture()
 
     init() {

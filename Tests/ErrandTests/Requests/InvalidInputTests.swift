@@ -1,10 +1,11 @@
 import Errand
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Invalid input fails with a typed error before anything is sent.
-@Suite(.timeLimit(.minutes(15))) struct InvalidInputTests {
+@Suite(.limited) struct InvalidInputTests {
     @Test(arguments: [
         "http://", "http:///path", "ftp://example.com/", "file:///etc/passwd", "http://[::1",
         "http://example.com:99999/", "https://exa\rmple.com/", "https://example.com/a\nb",

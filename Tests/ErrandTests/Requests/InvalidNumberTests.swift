@@ -1,9 +1,10 @@
 import Errand
 import ErrandTesting
+import TestSupport
 import Testing
 
 /// Numbers without a meaning are refused before anything is sent.
-@Suite(.timeLimit(.minutes(15))) struct InvalidNumberTests {
+@Suite(.limited) struct InvalidNumberTests {
     private func error(
         configuration change: (inout Configuration) -> Void = { _ in },
         endpoint describe: (inout RequestDescription) -> Void = { _ in }

@@ -2,10 +2,11 @@ import Errand
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Values in bodies and arguments: encoded once per start; a failure ends the request before anything is sent.
-@Suite(.timeLimit(.minutes(15))) struct JSONBodyTests {
+@Suite(.limited) struct JSONBodyTests {
     private struct NewIssue: Encodable {
         var issueTitle = "a"
         var dueAt = Date(timeIntervalSince1970: 1)

@@ -1,12 +1,13 @@
 import Errand
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandCore
 
 /// Extended file names, and multipart bodies that are written to a file.
-@Suite(.timeLimit(.minutes(15)))
+@Suite(.limited)
 struct MultipartFileTests {
     @Test func extendedFilenamesAreSentOnRequest() async throws {
         var part = MultipartBody.Part.data("f", Data("x".utf8), filename: "naïve 日\"*.txt")

@@ -2,10 +2,11 @@ import Errand
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// A body that is not replayable is read only once, whatever happens to its request.
-@Suite(.timeLimit(.minutes(15))) struct NonReplayableBodyTests {
+@Suite(.limited) struct NonReplayableBodyTests {
     private let streams = StreamFactory()
     private let busy = ScriptedResponse.json("{}", status: .serviceUnavailable)
 

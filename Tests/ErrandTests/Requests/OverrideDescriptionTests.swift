@@ -3,10 +3,11 @@ import ErrandTesting
 import Foundation
 import HTTPTypes
 @_spi(Reflection) import Swift
+import TestSupport
 import Testing
 
 /// Every override of an endpoint class reaches the description.
-@Suite(.timeLimit(.minutes(15))) struct OverrideDescriptionTests {
+@Suite(.limited) struct OverrideDescriptionTests {
     private struct Nothing: ResponseProcessor {
         func process(_ response: Response, attempt: Int) async throws -> Response { response }
     }

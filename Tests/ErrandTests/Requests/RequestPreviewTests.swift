@@ -1,6 +1,7 @@
 import Errand
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -8,7 +9,7 @@ import Testing
 #endif
 
 /// Builds a request as `URLRequest` or `curl` command without sending it.
-@Suite(.timeLimit(.minutes(15))) struct RequestPreviewTests {
+@Suite(.limited) struct RequestPreviewTests {
     @Test func requestIsBuiltAsURLRequestAndCurlCommand() async throws {
         let fixture = AgentFixture {
             $0.sharedArguments = ["v": 5]

@@ -2,6 +2,7 @@ import Errand
 import ErrandTesting
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -9,7 +10,7 @@ import Testing
 #endif
 
 /// Hooks that write parts of a URL cannot move a request with its credentials to another host.
-@Suite(.timeLimit(.minutes(15))) struct RequestTargetTests {
+@Suite(.limited) struct RequestTargetTests {
     private final class Account: BaseRequest {
         override var url: String { "https://api.example.com/x" }
         override var authorization: Authorization? { .bearer("secret") }

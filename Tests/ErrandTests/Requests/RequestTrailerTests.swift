@@ -3,10 +3,11 @@ import ErrandOutbox
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Trailers are sent with every attempt that sends the body.
-@Suite(.timeLimit(.minutes(15))) struct RequestTrailerTests {
+@Suite(.limited) struct RequestTrailerTests {
     private final class Upload: BaseRequest {
         override var url: String { "/start" }
         override var method: HTTPMethod { .put }

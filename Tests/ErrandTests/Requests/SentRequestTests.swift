@@ -2,10 +2,11 @@ import Errand
 import ErrandTesting
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// The request as it was sent at last, on the task and on the response.
-@Suite(.timeLimit(.minutes(15))) struct SentRequestTests {
+@Suite(.limited) struct SentRequestTests {
     private struct Adding: Authenticator {
         func apply(to request: inout TransportRequest) async throws {
             request.headers[.authorization] = "Bearer hush"

@@ -2,10 +2,11 @@ import Errand
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// The serializers `.xml` and `.custom`, and responses without a body, through an agent.
-@Suite(.timeLimit(.minutes(15))) struct SerializerTests {
+@Suite(.limited) struct SerializerTests {
     private let fixture = AgentFixture()
 
     private struct Refused: Error {}

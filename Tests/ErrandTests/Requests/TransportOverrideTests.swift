@@ -2,10 +2,11 @@ import Errand
 import ErrandTesting
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// `transportOverrides` of an endpoint.
-@Suite(.timeLimit(.minutes(15))) struct TransportOverrideTests {
+@Suite(.limited) struct TransportOverrideTests {
     private final class OverridingRequest: BaseRequest {
         override var url: String { "legacy" }
         override var cacheSeconds: Int { 60 }

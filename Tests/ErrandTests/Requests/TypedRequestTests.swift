@@ -1,10 +1,11 @@
 import Errand
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Plain, typed and download endpoints below one base class of a service.
-@Suite(.timeLimit(.minutes(15))) struct TypedRequestTests {
+@Suite(.limited) struct TypedRequestTests {
     private class HubRequest: BaseRequest {
         override var headerFieldValues: HeaderPairs { ["X-Hub": "1"] }
         override var outputPath: [String] { ["data"] }

@@ -1,10 +1,11 @@
 import Errand
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Failures of response processors and of the decoding that a decider repeats.
-@Suite(.timeLimit(.minutes(15))) struct ProcessingRetryTests {
+@Suite(.limited) struct ProcessingRetryTests {
     private struct Refused: Error {}
 
     /// Fails for bodies that contain "late".

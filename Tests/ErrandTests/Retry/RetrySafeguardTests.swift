@@ -1,9 +1,10 @@
 import Errand
 import ErrandTesting
 import HTTPTypes
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct RetrySafeguardTests {
+@Suite(.limited) struct RetrySafeguardTests {
     private let busy = ScriptedResponse.json("{}", status: .serviceUnavailable)
 
     @Test func timedOutAttemptIsRetried() async throws {

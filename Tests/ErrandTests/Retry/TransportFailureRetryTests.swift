@@ -2,10 +2,11 @@ import Errand
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// A first attempt that fails in each phase of a transfer and a second that succeeds, over real sockets.
-@Suite(.timeLimit(.minutes(15))) struct TransportFailureRetryTests {
+@Suite(.limited) struct TransportFailureRetryTests {
     /// The phase in which the first attempt fails.
     enum Phase: CaseIterable {
         case refused, closedBeforeHead, resetBeforeHead, closedInHead, resetInHead, cutInBody,

@@ -2,10 +2,11 @@ import Errand
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 /// The connections of `serverSentEvents`, which follow each other.
-@Suite(.timeLimit(.minutes(15))) struct EventReconnectionTests {
+@Suite(.limited) struct EventReconnectionTests {
     private let fixture = AgentFixture {
         $0.retryPolicy = RetryPolicy(baseDelay: .seconds(1000), maximumDelay: .seconds(1_000_000))
     }

@@ -1,9 +1,10 @@
 import Errand
 import ErrandTesting
+import TestSupport
 import Testing
 
 /// `EventStream` delivers events as async sequences.
-@Suite(.timeLimit(.minutes(15))) struct EventStreamTests {
+@Suite(.limited) struct EventStreamTests {
     private let stream = EventStream()
 
     private func fixture() -> AgentFixture {

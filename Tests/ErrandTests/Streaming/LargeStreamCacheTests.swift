@@ -3,10 +3,11 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// Streamed responses whose bodies are stored and read in parts.
-@Suite(.timeLimit(.minutes(15))) struct LargeStreamCacheTests {
+@Suite(.limited) struct LargeStreamCacheTests {
     enum Mode: String, CaseIterable, Codable, Sendable { case time, http }
 
     private let transport = ScriptedTransport()

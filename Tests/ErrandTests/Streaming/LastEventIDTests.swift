@@ -1,6 +1,7 @@
 import Errand
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -8,7 +9,7 @@ import Testing
 #endif
 
 /// The header `Last-Event-ID` of reconnections.
-@Suite(.timeLimit(.minutes(15))) struct LastEventIDTests {
+@Suite(.limited) struct LastEventIDTests {
     private let fixture = AgentFixture()
 
     private final class Custom: BaseRequest {

@@ -2,10 +2,11 @@ import Errand
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 /// A reader that does not read stops the transfer, alone and together with `suspend()`.
-@Suite(.timeLimit(.minutes(15))) struct StreamBackPressureTests {
+@Suite(.limited) struct StreamBackPressureTests {
     private static let chunk = 16 << 10
     private static let limit = 64 << 10
     private let scripted = ScriptedTransport()

@@ -3,10 +3,11 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// Streamed responses and the response store.
-@Suite(.timeLimit(.minutes(15))) struct StreamCacheTests {
+@Suite(.limited) struct StreamCacheTests {
     /// The rules by which a response is stored.
     enum Mode: CaseIterable, Sendable { case time, http }
 

@@ -3,10 +3,11 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// A reader that loses interest ends the transfer, in every phase.
-@Suite(.timeLimit(.minutes(15))) struct StreamCancellationTests {
+@Suite(.limited) struct StreamCancellationTests {
     private let fixture = AgentFixture()
     private let gate = Gate()
 

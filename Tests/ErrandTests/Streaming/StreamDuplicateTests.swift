@@ -2,10 +2,11 @@ import Errand
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 /// Duplicate policies of streams, and the settings that streams refuse.
-@Suite(.timeLimit(.minutes(15))) struct StreamDuplicateTests {
+@Suite(.limited) struct StreamDuplicateTests {
     private let fixture = AgentFixture()
     private let gate = Gate()
 

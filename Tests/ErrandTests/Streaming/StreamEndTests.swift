@@ -3,10 +3,11 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// The ends of a stream that its reader does not cause.
-@Suite(.timeLimit(.minutes(15))) struct StreamEndTests {
+@Suite(.limited) struct StreamEndTests {
     private let gate = Gate()
 
     @Test func theResponseOfTheTaskHasTrailersAndTimings() async throws {

@@ -3,10 +3,11 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// Everything that concerns the head is done before `stream()` returns.
-@Suite(.timeLimit(.minutes(15))) struct StreamHeadTests {
+@Suite(.limited) struct StreamHeadTests {
     private let never = Gate()
 
     @Test func redirectsAreFollowedWithTheirCookies() async throws {

@@ -4,10 +4,11 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Hooks, delegate and accessories of streamed requests, and the closures of `start`.
-@Suite(.timeLimit(.minutes(15))) @MainActor struct StreamHookTests {
+@Suite(.limited) @MainActor struct StreamHookTests {
     private let fixture = AgentFixture()
     private let gate = Gate()
     private let log = CallbackLog()

@@ -3,10 +3,11 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Interceptors around streamed requests.
-@Suite(.timeLimit(.minutes(15))) struct StreamInterceptorTests {
+@Suite(.limited) struct StreamInterceptorTests {
     private let never = Gate()
 
     @Test func aResponseOfAnInterceptorIsStreamed() async throws {

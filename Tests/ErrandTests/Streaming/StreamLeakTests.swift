@@ -1,9 +1,10 @@
 import Errand
 import ErrandTesting
+import TestSupport
 import Testing
 
 /// The agent, the task and the request of a stream are released after every end.
-@Suite(.timeLimit(.minutes(15))) @MainActor struct StreamLeakTests {
+@Suite(.limited) @MainActor struct StreamLeakTests {
     enum Ending: CaseIterable {
         case complete, left, unread, cancelled, interrupted, shutDown, refused, stored, closures
         case abandonedByInterceptor

@@ -4,10 +4,11 @@ import ErrandTransport
 import Foundation
 import HTTPTypes
 import Synchronization
+import TestSupport
 import Testing
 
 /// Limits, activity, progress and events of a stream last until its end.
-@Suite(.timeLimit(.minutes(15))) struct StreamLimitTests {
+@Suite(.limited) struct StreamLimitTests {
     private let gate = Gate()
 
     /// The way in which the first stream ends.

@@ -3,10 +3,11 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// What ends a stream although someone still refers to it, and what does not.
-@Suite(.timeLimit(.minutes(15))) struct StreamReleaseTests {
+@Suite(.limited) struct StreamReleaseTests {
     /// Keeps every response that it has seen.
     private final class Keeper: Interceptor {
         let responses = Mutex<[Response]>([])

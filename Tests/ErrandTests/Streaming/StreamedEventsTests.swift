@@ -1,10 +1,11 @@
 import Errand
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// The sequence `serverSentEvents` of one connection.
-@Suite(.timeLimit(.minutes(15))) struct StreamedEventsTests {
+@Suite(.limited) struct StreamedEventsTests {
     private let fixture = AgentFixture()
 
     private func events(

@@ -1,6 +1,7 @@
 import Errand
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 struct ExportedRow: Decodable, Equatable, Sendable {
@@ -19,7 +20,7 @@ private final class Export: BaseRequest {
 }
 
 /// The sequences of JSON values of a streamed response.
-@Suite(.timeLimit(.minutes(15))) struct StreamedJSONTests {
+@Suite(.limited) struct StreamedJSONTests {
     private let fixture = AgentFixture()
 
     private static let rows = [

@@ -2,10 +2,11 @@ import Errand
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 /// The sequences `lines`, `rawLines` and `bytes` of a streamed response.
-@Suite(.timeLimit(.minutes(15))) struct StreamedLinesTests {
+@Suite(.limited) struct StreamedLinesTests {
     private let fixture = AgentFixture()
 
     private static let texts: [(text: String, lines: [String])] = [

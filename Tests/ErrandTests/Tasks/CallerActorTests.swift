@@ -1,10 +1,12 @@
 import Dispatch
 import Errand
 import ErrandTesting
+import ErrandWorkflows
+import TestSupport
 import Testing
 
 /// The actor of hooks and closures of `send()`: the caller's.
-@Suite(.timeLimit(.minutes(15))) @MainActor struct CallerActorTests {
+@Suite(.limited) @MainActor struct CallerActorTests {
     private let fixture = CompositeFixture()
 
     /// The names of hooks and closures, and of those that were not called on the actor.

@@ -1,10 +1,11 @@
 import Errand
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// A cancelled request ends at once, at every point where a request can wait and for every way to cancel it.
-@Suite(.timeLimit(.minutes(15))) struct CancellationTests {
+@Suite(.limited) struct CancellationTests {
     /// The point at which the request waits.
     enum WaitPoint: String, CaseIterable, Sendable {
         case filter, headers, arguments, requestProcessor, network, queue, retryDelay, rateLimit

@@ -2,10 +2,11 @@ import Dispatch
 import Errand
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Starts with one closure for both outcomes.
-@Suite(.timeLimit(.minutes(15))) struct CompletionTests {
+@Suite(.limited) struct CompletionTests {
     private let fixture = AgentFixture()
 
     init() {

@@ -1,9 +1,10 @@
 import Errand
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) @MainActor struct DeliveryOrderTests {
+@Suite(.limited) @MainActor struct DeliveryOrderTests {
     private let success = [
         "willStart accessory", "willStart", "willStop accessory", "didFinish", "delegate finished",
         "attached", "closure", "didStop accessory",

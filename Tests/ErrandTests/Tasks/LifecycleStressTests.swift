@@ -1,9 +1,10 @@
 import Errand
 import ErrandTesting
+import TestSupport
 import Testing
 
 /// Thousands of starts, cancels, suspends and resumes from several threads: each request ends exactly once.
-@Suite(.timeLimit(.minutes(15))) struct LifecycleStressTests {
+@Suite(.limited) struct LifecycleStressTests {
     @Test func eachTaskEndsExactlyOnce() async {
         let ends = EndCounter()
         let transport = ScriptedTransport()

@@ -1,9 +1,10 @@
 import ErrandCore
+import TestSupport
 import Testing
 
 @testable import Errand
 
-@MainActor @Suite(.timeLimit(.minutes(15))) struct MainDeliveryTests {
+@MainActor @Suite(.limited) struct MainDeliveryTests {
     @Test func callbacksRunInTheOrderOfTheEnds() async {
         let delivery = MainDelivery()
         var order: [Int] = []

@@ -1,12 +1,13 @@
 import Errand
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Random operations from several threads on requests with retries, shared transfers, caching and timeouts.
 ///
 /// Each request calls its hooks in the documented order, once each.
-@Suite(.timeLimit(.minutes(15))) @MainActor struct RandomizedLifecycleTests {
+@Suite(.limited) @MainActor struct RandomizedLifecycleTests {
     /// Records all hooks and delegate calls in order.
     private final class RecordingRequest: BaseRequest, RequestDelegate {
         private let path: String

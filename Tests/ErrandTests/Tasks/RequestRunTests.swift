@@ -2,9 +2,10 @@ import Dispatch
 import Errand
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct RequestRunTests {
+@Suite(.limited) struct RequestRunTests {
     @Test func sendReturnsAndStoresTheResponse() async throws {
         let fixture = AgentFixture()
         fixture.transport.on(.get, "/users", .json(#"{"nick":"a","level":3}"#))

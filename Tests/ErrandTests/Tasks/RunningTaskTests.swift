@@ -1,10 +1,11 @@
 import Errand
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// The task of a run in progress, for every way of starting a request object.
-@Suite(.timeLimit(.minutes(15))) @MainActor struct RunningTaskTests {
+@Suite(.limited) @MainActor struct RunningTaskTests {
     private let fixture = AgentFixture()
     private let gate = Gate()
 

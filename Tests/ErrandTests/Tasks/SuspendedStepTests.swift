@@ -1,10 +1,12 @@
 import Errand
 import ErrandTesting
+import ErrandWorkflows
 import Foundation
+import TestSupport
 import Testing
 
 /// Closures of a chain that suspend while the chain is cancelled or its deadline passes.
-@Suite(.timeLimit(.minutes(15))) struct SuspendedStepTests {
+@Suite(.limited) struct SuspendedStepTests {
     private let fixture = GraphFixture()
 
     /// A closure or a method of the user that a chain awaits.

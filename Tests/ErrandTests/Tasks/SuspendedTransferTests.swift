@@ -2,10 +2,11 @@ import Errand
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 /// A task that is suspended during its transfer: the transport stops delivering, and continues when it is resumed.
-@Suite(.timeLimit(.minutes(15))) struct SuspendedTransferTests {
+@Suite(.limited) struct SuspendedTransferTests {
     /// The transport, and the server if there is one.
     enum Peer: CaseIterable, Sendable { case scripted, curl, urlSession }
 

@@ -2,9 +2,10 @@ import Errand
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct TaskLifecycleTests {
+@Suite(.limited) struct TaskLifecycleTests {
     @Test func cancelDuringResponseProcessingEndsWithCancelled() async throws {
         let fixture = AgentFixture { configuration in
             configuration.responseProcessors = []

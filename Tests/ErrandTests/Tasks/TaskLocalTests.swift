@@ -1,9 +1,10 @@
 import Errand
 import ErrandTesting
+import TestSupport
 import Testing
 
 /// Hooks of a request that `start` starts run without the caller's task-local values.
-@Suite(.timeLimit(.minutes(15))) struct TaskLocalTests {
+@Suite(.limited) struct TaskLocalTests {
     @TaskLocal static var value = "default"
 
     struct ValueReader: RequestProcessor {

@@ -1,10 +1,11 @@
 import Errand
 import ErrandTesting
+import TestSupport
 import Testing
 
 /// Every sequence of four operations on a request, before and after it has reached the transport: it ends once,
 /// each lifecycle event is reported once, and no task or transfer remains.
-@Suite(.timeLimit(.minutes(15))) @MainActor struct TaskOperationOrderTests {
+@Suite(.limited) @MainActor struct TaskOperationOrderTests {
     private enum Operation: CaseIterable { case suspend, resume, cancel, head, rest }
 
     @Test(arguments: [false, true])

@@ -1,9 +1,10 @@
 import Errand
 import ErrandTesting
+import TestSupport
 import Testing
 
 /// `RequestTask.phase` and the `phases` sequence.
-@Suite(.timeLimit(.minutes(15))) struct TaskPhaseTests {
+@Suite(.limited) struct TaskPhaseTests {
     private let gate = Gate()
     private let busy = ScriptedResponse.json("{}", status: .serviceUnavailable)
 

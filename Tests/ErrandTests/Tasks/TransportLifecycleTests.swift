@@ -1,10 +1,11 @@
 import Errand
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Starts, cancels, suspends and resumes over real sockets: each request ends once, and no body is truncated.
-@Suite(.timeLimit(.minutes(15))) struct TransportLifecycleTests {
+@Suite(.limited) struct TransportLifecycleTests {
     @Test(arguments: TransportKind.allCases)
     func eachTaskEndsExactlyOnce(kind: TransportKind) async throws {
         let server = LoopbackServer()

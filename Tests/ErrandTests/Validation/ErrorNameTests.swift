@@ -2,10 +2,11 @@ import Errand
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Errors name the request, and keep the errors of earlier attempts.
-@Suite(.timeLimit(.minutes(15))) struct ErrorNameTests {
+@Suite(.limited) struct ErrorNameTests {
     private final class GetIssue: BaseRequest {
         override var url: String { "issues/25?token=hunter2" }
     }

@@ -2,10 +2,11 @@ import Errand
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 /// The body of a redirect that is followed, and of a 401 after which the request is sent again, is not needed.
-@Suite(.timeLimit(.minutes(15))) struct LostBodyTests {
+@Suite(.limited) struct LostBodyTests {
     private static let faults: [RequestError.Code] = [
         .truncatedBody, .badContentEncoding, .bodyTooLarge, .connectionLost, .badServerResponse,
         .timedOut,

@@ -2,10 +2,11 @@ import Errand
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 /// Rules of the endpoint and of the configuration for which responses are accepted.
-@Suite(.timeLimit(.minutes(15))) struct ResponseAcceptanceTests {
+@Suite(.limited) struct ResponseAcceptanceTests {
     private struct SoldOut: Error {}
 
     @Test func statusCodeValidatorAcceptsSetsAndPredicates() async {

@@ -1,10 +1,11 @@
 import Errand
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// `ResponseDecoder` and the typed outputs of requests.
-@Suite(.timeLimit(.minutes(15))) struct ResponseDecoderTests {
+@Suite(.limited) struct ResponseDecoderTests {
     private struct Point: Codable, Equatable { var x: Int }
 
     private final class DecodedRequest<Output: Sendable>: Request<Output> {

@@ -2,10 +2,11 @@ import Errand
 import ErrandTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// `response.decode(_:decoder:)` uses the decoder of the endpoint or the configuration, wherever a response appears.
-@Suite(.timeLimit(.minutes(15))) struct ResponseDecodingTests {
+@Suite(.limited) struct ResponseDecodingTests {
     private struct Person: Decodable, Equatable { var firstName: String }
 
     private let body = #"{"first_name":"a"}"#

@@ -3,10 +3,11 @@ import ErrandOutbox
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 /// Neither `print` nor `dump` of a value shows secrets.
-@Suite(.timeLimit(.minutes(15))) struct SecretDumpTests {
+@Suite(.limited) struct SecretDumpTests {
     /// A part of every secret in these tests.
     private static let secret = "hush"
 

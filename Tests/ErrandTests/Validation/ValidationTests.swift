@@ -1,9 +1,10 @@
 import Errand
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct ValidationTests {
+@Suite(.limited) struct ValidationTests {
     @Test func shapeMismatchNamesThePathOfTheFirstFault() async throws {
         let error = await failure(#"{"users":[{"id":1,"nick":"a"},{"id":"2","nick":"b"}]}"#) {
             $0.validator = ["users": [["id": .number, "nick": .string]]]

@@ -1,6 +1,7 @@
 import ErrandTesting
 import Foundation
 import HTTPTypes
+import TestSupport
 
 @testable import ErrandUploads
 

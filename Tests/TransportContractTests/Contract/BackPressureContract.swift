@@ -3,10 +3,11 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// A receiver that returns `.pause` gets no bytes until the transfer is resumed, and no bytes are lost.
-@Suite("Contract: back-pressure", .timeLimit(.minutes(15)))
+@Suite("Contract: back-pressure", .limited)
 struct BackPressureContract {
     @Test(arguments: TransportKind.allCases)
     func pausedReceiverGetsNoBytes(kind: TransportKind) async throws {

@@ -3,10 +3,11 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Transfers with a bandwidth limit, whose time is that of a manual clock.
-@Suite("Contract: bandwidth", .timeLimit(.minutes(15)))
+@Suite("Contract: bandwidth", .limited)
 struct BandwidthContract {
     private static let bytes = pattern(200_000)
 

@@ -2,10 +2,11 @@ import ErrandCore
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 /// Failed connection attempts and interrupted connections end a transfer with one typed error.
-@Suite("Contract: broken connections", .timeLimit(.minutes(15)))
+@Suite("Contract: broken connections", .limited)
 struct BrokenConnectionContract {
     @Test(arguments: TransportKind.wire)
     func refusedConnectionFails(kind: TransportKind) async throws {

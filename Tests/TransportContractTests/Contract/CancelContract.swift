@@ -3,10 +3,11 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// A cancelled transfer ends exactly once, in every phase.
-@Suite("Contract: cancellation", .timeLimit(.minutes(15)))
+@Suite("Contract: cancellation", .limited)
 struct CancelContract {
     @Test(arguments: TransportKind.allCases)
     func cancelDirectlyAfterTheStart(kind: TransportKind) async throws {

@@ -3,6 +3,7 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// A loopback server and a transport, with checks that apply to every transfer between them.

@@ -3,10 +3,11 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// Transports decode content codings; a body that cannot be decoded is an error.
-@Suite("Contract: content encodings", .timeLimit(.minutes(15)))
+@Suite("Contract: content encodings", .limited)
 struct EncodingContract {
     private let text = Data(String(repeating: "to be encoded ", count: 500).utf8)
 

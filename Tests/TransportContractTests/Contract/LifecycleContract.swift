@@ -2,6 +2,7 @@ import ErrandCore
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 #if canImport(Glibc)
@@ -16,7 +17,7 @@ private final class DeinitToken: Sendable {
 }
 
 /// A transport that is shut down or released ends its transfers and closes its connections and descriptors.
-@Suite("Contract: lifecycle", .timeLimit(.minutes(15)))
+@Suite("Contract: lifecycle", .limited)
 struct LifecycleContract {
     @Test(arguments: TransportKind.allCases)
     func shutDownEndsAllTransfers(kind: TransportKind) async throws {

@@ -2,10 +2,11 @@ import ErrandCore
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 /// A malformed response fails with a typed error and does not affect later requests.
-@Suite("Contract: malformed responses", .timeLimit(.minutes(15)))
+@Suite("Contract: malformed responses", .limited)
 struct MalformedResponseContract {
     private func withRawResponse(
         _ kind: TransportKind, _ text: String,

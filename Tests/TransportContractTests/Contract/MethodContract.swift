@@ -2,10 +2,11 @@ import ErrandCore
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 /// A method may be any token and is sent unchanged (RFC 9110 §9.1).
-@Suite("Contract: methods", .timeLimit(.minutes(15)))
+@Suite("Contract: methods", .limited)
 struct MethodContract {
     @Test(
         arguments: TransportKind.wire,

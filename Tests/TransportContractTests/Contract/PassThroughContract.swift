@@ -3,12 +3,13 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// Transports deliver responses.
 ///
 /// They do not follow redirects, authenticate, store cookies or cache.
-@Suite("Contract: redirects, challenges, cookies", .timeLimit(.minutes(15)))
+@Suite("Contract: redirects, challenges, cookies", .limited)
 struct PassThroughContract {
     @Test(arguments: TransportKind.wire, [300, 301, 302, 303, 305, 307, 308])
     func redirectsAreNotFollowed(kind: TransportKind, status: Int) async throws {

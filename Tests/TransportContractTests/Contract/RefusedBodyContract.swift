@@ -2,6 +2,7 @@ import ErrandCore
 import ErrandTesting
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// Long bodies of responses that the endpoint refuses by their head.

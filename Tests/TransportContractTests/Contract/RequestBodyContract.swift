@@ -2,10 +2,11 @@ import ErrandCore
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 /// A request body is sent completely, with its length if that is known, or the transfer fails.
-@Suite("Contract: request bodies", .timeLimit(.minutes(15)))
+@Suite("Contract: request bodies", .limited)
 struct RequestBodyContract {
     private func chunks(_ data: [Data]) -> AsyncStream<Data> {
         AsyncStream { continuation in

@@ -1,10 +1,11 @@
 import ErrandCore
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Transports send request headers as given and add only the necessary ones.
-@Suite("Contract: request headers", .timeLimit(.minutes(15)))
+@Suite("Contract: request headers", .limited)
 struct RequestHeadContract {
     private func sent(
         _ kind: TransportKind, _ headers: HTTPFields, body: HTTPBody? = nil

@@ -1,10 +1,11 @@
 import ErrandCore
 import ErrandTesting
 import ErrandTransport
+import TestSupport
 import Testing
 
 /// A request reaches the host of its URL, or is refused before anything is sent.
-@Suite("Contract: request targets", .timeLimit(.minutes(15)))
+@Suite("Contract: request targets", .limited)
 struct RequestTargetContract {
     /// Runs a test with a second server, to which nothing may be sent.
     private func withOtherServer(

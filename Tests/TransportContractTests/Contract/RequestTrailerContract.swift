@@ -3,10 +3,11 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Trailers follow the body in the chunked coding and are announced (RFC 9110 §6.5, RFC 9112 §7.1.2).
-@Suite("Contract: request trailers", .timeLimit(.minutes(15)))
+@Suite("Contract: request trailers", .limited)
 struct RequestTrailerContract {
     private static let kinds = TransportKind.wire(with: .requestTrailers)
 

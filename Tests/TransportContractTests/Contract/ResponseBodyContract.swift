@@ -2,10 +2,11 @@ import ErrandCore
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 /// Transports deliver complete response bodies in every framing (RFC 9112 §6).
-@Suite("Contract: response bodies", .timeLimit(.minutes(15)))
+@Suite("Contract: response bodies", .limited)
 struct ResponseBodyContract {
     @Test(arguments: TransportKind.wire, [0, 1, 16_384, 1_000_003])
     func bodyWithContentLength(kind: TransportKind, size: Int) async throws {

@@ -2,10 +2,11 @@ import ErrandCore
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 /// Transports report each response head once and complete, and interim responses before it.
-@Suite("Contract: response heads", .timeLimit(.minutes(15)))
+@Suite("Contract: response heads", .limited)
 struct ResponseHeadContract {
     @Test(arguments: TransportKind.wire, [200, 201, 299, 404, 418, 500, 599])
     func statusCodeIsReported(kind: TransportKind, status: Int) async throws {

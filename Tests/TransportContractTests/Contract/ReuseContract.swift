@@ -3,10 +3,11 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Connections are reused, and a request that is not idempotent is never sent twice.
-@Suite("Contract: connection reuse", .timeLimit(.minutes(15)))
+@Suite("Contract: connection reuse", .limited)
 struct ReuseContract {
     @Test(arguments: TransportKind.reusing)
     func sequentialRequestsShareAConnection(kind: TransportKind) async throws {

@@ -3,6 +3,7 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 #if canImport(Glibc)
@@ -10,7 +11,7 @@ import Testing
 #endif
 
 /// Long sequences of failures, which must not leak memory or descriptors.
-@Suite("Contract: soak tests", .timeLimit(.minutes(15)))
+@Suite("Contract: soak tests", .limited)
 struct SoakContract {
     /// The number of requests before and during the measurement.
     private static let (warmUp, rounds) = (400, 10_000)

@@ -2,10 +2,11 @@ import ErrandCore
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 /// Connect and idle timeouts end a transfer with a typed error, and never early.
-@Suite("Contract: timeouts", .timeLimit(.minutes(15)), .serialized)
+@Suite("Contract: timeouts", .limited, .serialized)
 struct TimeoutContract {
     private func expectTimeout(
         _ timeout: RequestError.TimeoutKind, after limit: Duration, _ fixture: ContractFixture,

@@ -2,10 +2,11 @@ import ErrandCore
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 /// Every transfer reports its timings, in chronological order.
-@Suite("Contract: timings", .timeLimit(.minutes(15)))
+@Suite("Contract: timings", .limited)
 struct TimingContract {
     @Test(arguments: TransportKind.wire)
     func everyTransferReportsItsDuration(kind: TransportKind) async throws {

@@ -3,6 +3,7 @@ import ErrandCurl
 import ErrandTesting
 import ErrandTransport
 import ErrandURLSession
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)

@@ -2,10 +2,11 @@ import ErrandCore
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 /// `check` rejects requests that need a missing capability, before anything is sent, and accepts all others.
-@Suite("Contract: unsupported requests", .timeLimit(.minutes(15)))
+@Suite("Contract: unsupported requests", .limited)
 struct UnsupportedRequestContract {
     @Test(arguments: TransportKind.wire, Capability.allCases)
     func missingCapabilitiesAreRejectedBeforeSending(

@@ -3,10 +3,11 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// A request body from an async sequence is sent while the response is read.
-@Suite("Streams: in both directions", .timeLimit(.minutes(15)))
+@Suite("Streams: in both directions", .limited)
 struct BidirectionalStreamTests {
     private static let kinds = TransportKind.wire(with: .streamsWithoutSpooling)
 

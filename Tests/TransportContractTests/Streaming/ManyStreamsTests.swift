@@ -4,13 +4,14 @@
     import ErrandTransport
     import Foundation
     import Glibc
+    import TestSupport
     import Testing
 
     /// A thousand open streams of one agent; 250 over URLSession, because FoundationNetworking (Swift 6.3.1) needs half a
     /// minute for a thousand.
     ///
     /// In a separate process, in which nothing else allocates.
-    @Suite("Streams: many at once", .timeLimit(.minutes(15)), .serialized)
+    @Suite("Streams: many at once", .limited, .serialized)
     struct ManyStreamsTests {
         /// The limit of memory growth for each stream, with the thread and the buffers of the server.
         ///

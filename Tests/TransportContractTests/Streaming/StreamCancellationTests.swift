@@ -2,10 +2,11 @@ import ErrandCore
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 /// A stream that is left closes its connection.
-@Suite("Streams: cancellation", .timeLimit(.minutes(15)))
+@Suite("Streams: cancellation", .limited)
 struct StreamCancellationTests {
     /// How the reader leaves a stream.
     enum Departure: String, CaseIterable, Sendable {

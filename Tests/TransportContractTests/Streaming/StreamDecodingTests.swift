@@ -3,10 +3,11 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 /// Content codings of streams are decoded while the body arrives, within the limits of the request.
-@Suite("Streams: content codings and trailers", .timeLimit(.minutes(15)))
+@Suite("Streams: content codings and trailers", .limited)
 struct StreamDecodingTests {
     private static let texts = (1...4).map { Data("part \($0) of the text".utf8) }
 

@@ -3,6 +3,7 @@ import ErrandTesting
 import ErrandTransport
 import ErrandURLSession
 import Foundation
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)

@@ -2,10 +2,11 @@ import ErrandCore
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 /// The transfer of a stream waits for its reader, and the idle timeout counts while the reader waits.
-@Suite("Streams: back-pressure", .timeLimit(.minutes(15)))
+@Suite("Streams: back-pressure", .limited)
 struct StreamPressureTests {
     /// The largest chunk that a transport delivers, and the limit of the channel.
     private static let bound: Int64 = 1 << 20

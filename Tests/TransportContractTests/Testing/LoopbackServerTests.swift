@@ -1,9 +1,10 @@
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// The loopback server, tested with a plain socket client.
-@Suite("LoopbackServer", .timeLimit(.minutes(15)))
+@Suite("LoopbackServer", .limited)
 struct LoopbackServerTests {
     let server = LoopbackServer()
 

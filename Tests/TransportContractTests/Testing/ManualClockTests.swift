@@ -1,9 +1,10 @@
 import ErrandTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// A clock that tests advance explicitly.
-@Suite("ManualClock", .timeLimit(.minutes(15)))
+@Suite("ManualClock", .limited)
 struct ManualClockTests {
     let clock = ManualClock(now: Date(timeIntervalSince1970: 1000))
 

@@ -2,10 +2,11 @@ import ErrandCore
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 /// The script and the request log of `ScriptedTransport`.
-@Suite("ScriptedTransport", .timeLimit(.minutes(15)))
+@Suite("ScriptedTransport", .limited)
 struct ScriptedTransportTests {
     let transport = ScriptedTransport()
 

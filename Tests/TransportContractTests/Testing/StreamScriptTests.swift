@@ -2,10 +2,11 @@ import ErrandCore
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import TestSupport
 import Testing
 
 /// Scripted and served responses whose body arrives in pieces.
-@Suite("Scripted and served streams", .timeLimit(.minutes(15)))
+@Suite("Scripted and served streams", .limited)
 struct StreamScriptTests {
     private let transport = ScriptedTransport()
 

@@ -5,6 +5,7 @@ import ErrandTransport
 import ErrandURLSession
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -12,7 +13,7 @@ import Testing
 #endif
 
 /// FoundationNetworking uses one queue per process: a blocked callback blocks all sessions.
-@Suite("Blocked session queue", .timeLimit(.minutes(15)))
+@Suite("Blocked session queue", .limited)
 struct BlockedSessionQueueTests {
     /// Blocks the session's queue in `didReceive(head:)` until `resume` is signalled.
     private final class BlockingReceiver: TransferReceiver, Sendable {

@@ -4,13 +4,14 @@
     import ErrandTransport
     import ErrandURLSession
     import Foundation
+    import TestSupport
     import Testing
 
     /// Faults of FoundationNetworking in Swift 6.3.1 that `URLSessionTransport` cannot work around.
     ///
     /// Tests of crashes run in separate processes. A failure means that a newer toolchain has fixed the fault: add
     /// the capability to `Capability.ofURLSession`, or correct the article Transports.
-    @Suite("FoundationNetworking faults", .timeLimit(.minutes(15)))
+    @Suite("FoundationNetworking faults", .limited)
     struct FoundationNetworkingFaultTests {
         private static func receive(_ response: String) async throws {
             let server = LoopbackServer()

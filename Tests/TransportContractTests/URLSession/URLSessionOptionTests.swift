@@ -4,6 +4,7 @@
     import ErrandTransport
     import Foundation
     import FoundationNetworking
+    import TestSupport
     import Testing
 
     @testable import ErrandHTTP
@@ -12,7 +13,7 @@
     /// `URLSessionTransport` has the effect of every option, or refuses the request before anything is sent.
     ///
     /// The tables name every stored property of the option types; a property without an entry fails a test.
-    @Suite("Options of URLSessionTransport", .timeLimit(.minutes(15)))
+    @Suite("Options of URLSessionTransport", .limited)
     struct URLSessionOptionTests {
         private enum Treatment: Sendable {
             /// Requests that use the option are refused as unsupported.

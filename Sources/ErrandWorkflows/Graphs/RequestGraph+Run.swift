@@ -1,0 +1,47 @@
+package import Errand
+import ErrandCore
+
+extension RequestGraph {
+    package func reserveMembers(_ control: CompositeTask) -> RequestError? {
+        results = Results(identity)
+        output = nil
+        failedRequest = nil
+        failedNode = nil
+        members = []
+        do throws(RequestError) {
+            let run = GraphRun(self, try topology(), control)
+            if let refusal = run.reserve() { return refusal }
+            active = run
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    package func releaseMembers() {
+        active?.release()
+        active = nil
+    }
+
+    package func describeMembers() { active?.describe() }
+
+    nonisolated(nonsending) package func run(_ control: CompositeTask) async -> RequestError? {
+        guard let run = active else { return .cancelled }
+        await run.carryOut()
+        active = nil
+        members = run.members
+        results = Results(identity, names: run.names, values: run.results)
+        if let error = control.stopError { return error }
+        guard case .failed(let node) = run.verdict, case .failure(var error) = results.values[node]
+        else {
+            output = results
+            return nil
+        }
+        failedRequest = members[node]?.failedRequest
+        failedNode = results.names[node]
+        if !error.isCancellation {
+            error.message += " The graph failed at its node '\(results.names[node])'."
+        }
+        return error
+    }
+}

@@ -1,1 +1,0 @@
-../../Support/HTTPFields+Text.swift

@@ -1,1 +1,0 @@
-../../ErrandTests/Support/TransportKind.swift

@@ -1,1 +1,0 @@
-../../Support/RecordingReceiver+Text.swift
