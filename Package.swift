@@ -98,11 +98,13 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-/// Adds a target and its product.
+/// Adds a target and, if users import it, its product.
 ///
 /// Scripts/check-boundaries checks what its files may import.
-@MainActor func library(_ name: String, _ uses: [Target.Dependency], exclude: [String] = []) {
-    package.products.append(.library(name: name, targets: [name]))
+@MainActor func library(
+    _ name: String, _ uses: [Target.Dependency], exclude: [String] = [], isProduct: Bool = true
+) {
+    if isProduct { package.products.append(.library(name: name, targets: [name])) }
     package.targets.append(
         .target(name: name, dependencies: uses, exclude: exclude, swiftSettings: settings))
 }
@@ -123,13 +125,15 @@ let package = Package(
 
 library("ErrandJSON", [])
 library("ErrandHTTP", ["ErrandJSON", httpTypes])
+library("ErrandOpenSSL", ["ErrandHTTP"], isProduct: false)
 library("ErrandTransport", ["ErrandHTTP", httpTypes])
-library("ErrandCore", ["ErrandTransport", "ErrandHTTP", "ErrandJSON", httpTypes])
-library("ErrandCurl", ["ErrandTransport", "ErrandHTTP", libcurl, httpTypes])
-library("ErrandURLSession", ["ErrandTransport", "ErrandHTTP", httpTypes])
+library(
+    "ErrandCore", ["ErrandTransport", "ErrandHTTP", "ErrandJSON", "ErrandOpenSSL", httpTypes])
+library("ErrandCurl", ["ErrandTransport", "ErrandHTTP", "ErrandOpenSSL", libcurl, httpTypes])
+library("ErrandURLSession", ["ErrandTransport", "ErrandHTTP", "ErrandOpenSSL", httpTypes])
 library("ErrandSQLite", ["ErrandCore", "CSQLite", httpTypes])
 library("ErrandOutbox", ["ErrandCore", "ErrandSQLite", httpTypes])
-library("ErrandRedis", ["ErrandCore", "ErrandHTTP", hiredis, httpTypes])
+library("ErrandRedis", ["ErrandCore", "ErrandHTTP", "ErrandOpenSSL", hiredis, httpTypes])
 library("ErrandReachability", ["ErrandCore"])
 library(
     "Errand",
@@ -173,8 +177,8 @@ tests(
 tests(
     "ErrandCurlTests",
     [
-        "ErrandCurl", "ErrandCore", "ErrandTransport", "ErrandOutbox", "ErrandReachability",
-        "ErrandTesting", httpTypes,
+        "ErrandCurl", "ErrandCore", "ErrandOpenSSL", "ErrandTransport", "ErrandOutbox",
+        "ErrandReachability", "ErrandTesting", httpTypes,
     ])
 // The rules of transports, for both of them.
 tests(
@@ -195,7 +199,9 @@ tests(
         "ErrandSQLite", "ErrandOutbox", "ErrandDownloadQueue", "ErrandWorkflows", "Errand",
         "ErrandCore", "ErrandTesting",
     ])
-tests("ErrandRedisTests", ["ErrandRedis", "ErrandCore", "ErrandTesting", hiredis, httpTypes])
+tests(
+    "ErrandRedisTests",
+    ["ErrandRedis", "ErrandCore", "ErrandOpenSSL", "ErrandTesting", hiredis, httpTypes])
 tests("ErrandReachabilityTests", ["ErrandReachability", "ErrandCore", "ErrandHTTP"])
 tests(
     "ErrandTests",

@@ -1,5 +1,6 @@
 #if os(Linux)
     import CLibcurl
+    import ErrandOpenSSL
     import ErrandTransport
     import Foundation
     import Glibc
@@ -101,7 +102,7 @@
         static func initialize() { _ = isInitialized }
 
         private static let isInitialized: Bool = {
-            TLSLibrary.file?.skipOpenSSLCleanup()
+            LibcurlOpenSSL.library?.skipCleanup()
             return curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
         }()
     }

@@ -14,10 +14,10 @@
         /// Whether the memory tier needs notices of changed keys.
         var wantsInvalidation: Bool
         /// The settings of TLS, and the library that performs it; `nil` without TLS.
-        var tls: (settings: RedisResponseStore.TLS, openSSL: OpenSSL)?
+        var tls: (settings: RedisResponseStore.TLS, openSSL: TLSFunctions)?
 
         /// - Parameter openSSL: The library for TLS; not `nil` if the configuration requires TLS.
-        init(_ configuration: RedisResponseStore.Configuration, openSSL: OpenSSL?) {
+        init(_ configuration: RedisResponseStore.Configuration, openSSL: TLSFunctions?) {
             address = configuration.address
             (username, password) = (configuration.username, configuration.password)
             (database, connections) = (configuration.database, configuration.connections)

@@ -38,7 +38,7 @@
         }
 
         init(
-            _ configuration: Configuration, openSSL: OpenSSL? = .installed,
+            _ configuration: Configuration, openSSL: TLSFunctions? = .installed,
             now: @escaping @Sendable () -> Date
         ) throws(RequestError) {
             if let fault = configuration.fault {
@@ -62,7 +62,7 @@
         }
 
         /// Checks that TLS is possible, and that the files can be used.
-        private static func check(_ tls: TLS, _ openSSL: OpenSSL?) throws(RequestError) {
+        private static func check(_ tls: TLS, _ openSSL: TLSFunctions?) throws(RequestError) {
             guard let openSSL else {
                 throw RequestError(
                     .unsupported, stage: .cache,

@@ -1,5 +1,6 @@
 #if Redis
     import ErrandHTTP
+    import ErrandOpenSSL
     import Foundation
     import Synchronization
 
@@ -22,11 +23,11 @@
         /// The largest number of bytes that OpenSSL receives at once.
         private static let pieceBytes = 1 << 20
 
-        private let openSSL: OpenSSL
-        private let connection: OpaquePointer
+        private let openSSL: TLSFunctions
+        private let connection: OpenSSL.Object
         /// The streams of received and of encrypted bytes; they belong to `connection`.
-        private let input: OpaquePointer
-        private let output: OpaquePointer
+        private let input: OpenSSL.Object
+        private let output: OpenSSL.Object
         private let name: String
         private let lock = Mutex(())
 
@@ -39,23 +40,24 @@
             let host = name.dropping(suffix: ".").map { String($0) } ?? name
             let isNamed =
                 Self.isAddress(host)
-                ? openSSL.setAddress(openSSL.parameters(connection), host) == 1
+                ? Self.require(address: host, connection, openSSL)
                 : Self.require(host, connection, openSSL)
-            guard isNamed, let input = openSSL.makeStream(openSSL.memoryMethod()) else {
-                openSSL.freeConnection(connection)
+            let (connections, streams) = (openSSL.connections, openSSL.streams)
+            guard isNamed, let input = streams.BIO_new(streams.BIO_s_mem()) else {
+                connections.SSL_free(connection)
                 return nil
             }
-            guard let output = openSSL.makeStream(openSSL.memoryMethod()) else {
-                _ = openSSL.freeStream(input)
-                openSSL.freeConnection(connection)
+            guard let output = streams.BIO_new(streams.BIO_s_mem()) else {
+                _ = streams.BIO_free(input)
+                connections.SSL_free(connection)
                 return nil
             }
-            openSSL.setStreams(connection, input, output)
+            connections.SSL_set_bio(connection, input, output)
             (self.openSSL, self.connection) = (openSSL, connection)
             (self.input, self.output, self.name) = (input, output, host)
         }
 
-        deinit { openSSL.freeConnection(connection) }
+        deinit { openSSL.connections.SSL_free(connection) }
 
         /// Whether a name is an IPv4 or IPv6 address.
         private static func isAddress(_ name: String) -> Bool {
@@ -63,17 +65,26 @@
             return inet_pton(AF_INET, name, &bytes) == 1 || inet_pton(AF_INET6, name, &bytes) == 1
         }
 
+        private static func require(
+            address: String, _ connection: OpenSSL.Object, _ openSSL: TLSFunctions
+        ) -> Bool {
+            let parameters = openSSL.connections.SSL_get0_param(connection)
+            return openSSL.verifications.X509_VERIFY_PARAM_set1_ip_asc(parameters, address) == 1
+        }
+
         /// Requires a host name and sends it (RFC 6066 §3).
         private static func require(
-            _ host: String, _ connection: OpaquePointer, _ openSSL: OpenSSL
+            _ host: String, _ connection: OpenSSL.Object, _ openSSL: TLSFunctions
         ) -> Bool {
-            openSSL.setHostFlags(openSSL.parameters(connection), hostFlags)
+            let connections = openSSL.connections
+            openSSL.verifications.X509_VERIFY_PARAM_set_hostflags(
+                connections.SSL_get0_param(connection), hostFlags)
             var bytes = Array(host.utf8CString)
             // SSL_CTRL_SET_TLSEXT_HOSTNAME with TLSEXT_NAMETYPE_host_name
             let isSent = bytes.withUnsafeMutableBytes { bytes in
-                openSSL.control(connection, 55, 0, bytes.baseAddress) == 1
+                connections.SSL_ctrl(connection, 55, 0, bytes.baseAddress) == 1
             }
-            return openSSL.setHost(connection, host) == 1 && isSent
+            return connections.SSL_set1_host(connection, host) == 1 && isSent
         }
 
         // MARK: - Bytes
@@ -81,10 +92,11 @@
         /// Continues the handshake with the received bytes; whether it is complete.
         func handshake() throws(RedisFailure) -> Bool {
             try lock.withLock { _ throws(RedisFailure) in
-                openSSL.clearErrors()
-                let result = openSSL.connect(connection)
+                openSSL.errors.ERR_clear_error()
+                let result = openSSL.transfers.SSL_connect(connection)
                 if result == 1 { return true }
-                guard openSSL.explain(connection, result) == Self.wantsInput else {
+                guard openSSL.connections.SSL_get_error(connection, result) == Self.wantsInput
+                else {
                     throw handshakeFailure
                 }
                 return false
@@ -94,15 +106,15 @@
         /// Encrypts bytes, which ``takeOutput()`` returns; false if the connection cannot send.
         func encrypt(_ bytes: [UInt8]) -> Bool {
             lock.withLock { _ in
-                openSSL.clearErrors()
+                openSSL.errors.ERR_clear_error()
                 return bytes.withUnsafeBytes { bytes in
                     var start = 0
                     while start < bytes.count {
                         let count = min(bytes.count - start, Self.pieceBytes)
                         let piece = bytes.baseAddress?.advanced(by: start)
-                        guard openSSL.write(connection, piece, Int32(count)) == count else {
-                            return false
-                        }
+                        guard
+                            openSSL.transfers.SSL_write(connection, piece, Int32(count)) == count
+                        else { return false }
                         start += count
                     }
                     return true
@@ -111,15 +123,18 @@
         }
 
         /// Whether encrypted bytes wait.
-        var hasOutput: Bool { lock.withLock { _ in openSSL.streamSize(output) > 0 } }
+        var hasOutput: Bool {
+            lock.withLock { _ in openSSL.streams.BIO_ctrl_pending(output) > 0 }
+        }
 
         /// Removes and returns the encrypted bytes, which must be sent in this order.
         func takeOutput() -> [UInt8] {
             lock.withLock { _ in
-                let size = min(openSSL.streamSize(output), Int(Int32.max))
+                let size = min(openSSL.streams.BIO_ctrl_pending(output), Int(Int32.max))
                 return [UInt8](unsafeUninitializedCapacity: size) { bytes, count in
-                    count = max(
-                        0, Int(openSSL.readStream(output, bytes.baseAddress, Int32(size))))
+                    let read = openSSL.transfers.BIO_read(
+                        output, bytes.baseAddress, Int32(size))
+                    count = max(0, Int(read))
                 }
             }
         }
@@ -127,7 +142,7 @@
         /// Adds received bytes, at most 1 MiB.
         func feed(_ bytes: UnsafeRawBufferPointer) {
             lock.withLock { _ in
-                _ = openSSL.writeStream(input, bytes.baseAddress, Int32(bytes.count))
+                _ = openSSL.transfers.BIO_write(input, bytes.baseAddress, Int32(bytes.count))
             }
         }
 
@@ -136,15 +151,16 @@
         /// - Returns: The number of bytes; 0 if more must be received first.
         func read(into buffer: UnsafeMutableRawBufferPointer) throws(RedisFailure) -> Int {
             try lock.withLock { _ throws(RedisFailure) in
-                openSSL.clearErrors()
-                let count = openSSL.read(connection, buffer.baseAddress, Int32(buffer.count))
+                openSSL.errors.ERR_clear_error()
+                let count = openSSL.transfers.SSL_read(
+                    connection, buffer.baseAddress, Int32(buffer.count))
                 if count > 0 { return Int(count) }
-                switch openSSL.explain(connection, count) {
+                switch openSSL.connections.SSL_get_error(connection, count) {
                 case Self.wantsInput: return 0
                 case Self.isClosed:
                     throw RedisFailure(
                         kind: .connectionLost, message: "the server closed the connection")
-                default: throw failure(openSSL.takeError())
+                default: throw failure(openSSL.errors.take())
                 }
             }
         }
@@ -152,11 +168,12 @@
         // MARK: - Failures
 
         private var handshakeFailure: RedisFailure {
-            let error = openSSL.takeError()
-            let result = openSSL.verifyResult(connection)
+            let error = openSSL.errors.take()
+            let result = openSSL.connections.SSL_get_verify_result(connection)
             guard result != Self.verified else { return failure(error) }
             let reason =
-                openSSL.verificationText(result).map { String(cString: $0) } ?? "error \(result)"
+                openSSL.errors.X509_verify_cert_error_string(result)
+                .map { String(cString: $0) } ?? "error \(result)"
             // X509_V_ERR_HOSTNAME_MISMATCH and X509_V_ERR_IP_ADDRESS_MISMATCH
             if result == 62 || result == 64 {
                 return RedisFailure(

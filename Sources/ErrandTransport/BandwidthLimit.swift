@@ -34,12 +34,9 @@ public final class BandwidthLimit: Sendable {
             "uploadBytesPerSecond", bytesPerSecond: uploadBytesPerSecond, clock: clock)
     }
 
-    /// Creates a limit of received bytes that resumes transfers in the call that changes it, for tests.
-    init(resumingAtOnce bytesPerSecond: Int64?) {
-        let clock = SystemClock()
-        receiving = BandwidthLane(
-            "bytesPerSecond", bytesPerSecond: bytesPerSecond, clock: clock, perform: { $0() })
-        sending = BandwidthLane("uploadBytesPerSecond", bytesPerSecond: nil, clock: clock)
+    init(receiving: BandwidthLane, sending: BandwidthLane) {
+        self.receiving = receiving
+        self.sending = sending
     }
 
     /// The number of received bytes per second; `nil` is no limit.

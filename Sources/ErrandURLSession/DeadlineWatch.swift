@@ -38,13 +38,10 @@ final class DeadlineWatch: Sendable {
         state.withLock { state in
             // Another thread may have admitted the transfer.
             guard !state.isStopped, state.timer == nil else { return }
-            let timer = DispatchSource.makeTimerSource(flags: .strict, queue: Self.queue)
-            timer.setEventHandler { [weak self] in
+            state.isWaiting = true
+            state.timer = Self.timer(after: max(.zero, limit - now)) { [weak self] in
                 if self?.state.withLock({ $0.isWaiting && !$0.isStopped }) == true { expired() }
             }
-            Self.schedule(timer, max(.zero, limit - now))
-            timer.activate()
-            (state.timer, state.isWaiting) = (timer, true)
         }
     }
 
@@ -64,16 +61,14 @@ final class DeadlineWatch: Sendable {
             guard !state.isStopped, state.timer == nil || state.isWaiting else { return }
             state.timer?.cancel()
             state.isWaiting = false
-            let timer = DispatchSource.makeTimerSource(flags: .strict, queue: Self.queue)
-            timer.setEventHandler { [weak self] in self?.check(expired) }
             // The connect limit counts from the start of the transfer, also while it has waited.
             state.deadlines = TransferDeadlines(timeouts, start: now, connectStart: .zero)
             state.waitingTime = waitingTime
-            if case .wait(let duration) = state.deadlines.verdict(at: now) {
-                Self.schedule(timer, duration)
-            }
-            timer.activate()
-            state.timer = timer
+            let duration: Duration? =
+                if case .wait(let duration) = state.deadlines.verdict(at: now) { duration } else {
+                    nil
+                }
+            state.timer = Self.timer(after: duration) { [weak self] in self?.check(expired) }
         }
     }
 
@@ -97,6 +92,17 @@ final class DeadlineWatch: Sendable {
     }
 
     private var elapsed: Duration { started.duration(to: .now) }
+
+    /// An active timer; without a duration it never fires.
+    private static func timer(
+        after duration: Duration?, _ handler: @escaping @Sendable () -> Void
+    ) -> any DispatchSourceTimer {
+        let timer = DispatchSource.makeTimerSource(flags: .strict, queue: queue)
+        timer.setEventHandler(handler: handler)
+        if let duration { schedule(timer, duration) }
+        timer.activate()
+        return timer
+    }
 
     private static func schedule(_ timer: any DispatchSourceTimer, _ duration: Duration) {
         // Rounded up, because a timer that fires early must be set again.

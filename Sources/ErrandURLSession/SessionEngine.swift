@@ -1,4 +1,5 @@
 import ErrandHTTP
+import ErrandOpenSSL
 import ErrandTransport
 import Foundation
 import Synchronization
@@ -189,7 +190,7 @@ extension SessionEngine {
         /// Skips the cleanup of OpenSSL, once for the process; Foundation's libcurl initializes OpenSSL with the first
         /// session.
         private static let skipOpenSSLCleanup: Void = {
-            for library in SharedLibrary.loadedOpenSSLVersions { library.skipOpenSSLCleanup() }
+            for library in OpenSSL.loaded { library.skipCleanup() }
         }()
     #endif
 

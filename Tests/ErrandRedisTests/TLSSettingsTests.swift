@@ -1,5 +1,6 @@
 #if Redis && os(Linux)
     import ErrandCore
+    import ErrandOpenSSL
     import Foundation
     import Glibc
     import TestSupport
@@ -69,12 +70,12 @@
 
         /// Also where the system's configuration allows older versions.
         @Test func versionsBeforeTLS12AreRefused() throws {
-            let openSSL = try #require(OpenSSL.installed)
+            let openSSL = try #require(TLSFunctions.installed)
             let context = try TLSContext(RedisResponseStore.TLS(), openSSL)
             let connection = try #require(context.makeConnection())
-            defer { openSSL.freeConnection(connection) }
+            defer { openSSL.connections.SSL_free(connection) }
             // SSL_CTRL_GET_MIN_PROTO_VERSION and TLS1_2_VERSION
-            #expect(openSSL.control(connection, 130, 0, nil) == 0x0303)
+            #expect(openSSL.connections.SSL_ctrl(connection, 130, 0, nil) == 0x0303)
         }
 
         @Test func tlsWithoutOpenSSLIsUnsupported() {
@@ -89,7 +90,7 @@
         /// The loop's thread may use OpenSSL until the process has ended.
         @Test func exitLeavesTheMemoryOfOpenSSLToTheLoop() async {
             await #expect(processExitsWith: .success) {
-                _ = try TLSContext(RedisResponseStore.TLS(), try #require(OpenSSL.installed))
+                _ = try TLSContext(RedisResponseStore.TLS(), try #require(TLSFunctions.installed))
                 OpenSSLCleanup.exitReporting()
             }
         }

@@ -348,3 +348,14 @@ import Testing
         withExtendedLifetime(transfer) {}
     }
 }
+
+extension BandwidthLimit {
+    /// A limit of received bytes that resumes transfers in the call that changes it.
+    fileprivate convenience init(resumingAtOnce bytesPerSecond: Int64?) {
+        let clock = SystemClock()
+        self.init(
+            receiving: BandwidthLane(
+                "bytesPerSecond", bytesPerSecond: bytesPerSecond, clock: clock, perform: { $0() }),
+            sending: BandwidthLane("uploadBytesPerSecond", bytesPerSecond: nil, clock: clock))
+    }
+}

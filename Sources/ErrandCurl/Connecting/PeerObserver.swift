@@ -1,6 +1,5 @@
 #if os(Linux)
-    import CLibcurl
-    import ErrandHTTP
+    import ErrandOpenSSL
 
     /// Checks and observes the peer of one TLS connection; the connection's `SSL_CTX` retains it.
     ///
@@ -34,8 +33,9 @@
 
         /// The observer of a connection; `nil` if libcurl uses another TLS library.
         static func of(_ connection: UnsafeRawPointer) -> PeerObserver? {
-            guard let library = PeerLibrary.loaded, let context = library.context(connection),
-                let observer = library.data(context, library.index)
+            guard let library = PeerLibrary.loaded,
+                let context = library.connections.SSL_get_SSL_CTX(connection),
+                let observer = library.contexts.SSL_CTX_get_ex_data(context, library.index)
             else { return nil }
             return Unmanaged<PeerObserver>.fromOpaque(observer).takeUnretainedValue()
         }
@@ -45,21 +45,26 @@
         func install(in context: UnsafeMutableRawPointer) -> Bool {
             guard let library = PeerLibrary.loaded else { return true }
             let observer = Unmanaged.passRetained(self)
-            guard library.setData(context, library.index, observer.toOpaque()) == 1 else {
+            let contexts = library.contexts
+            guard contexts.SSL_CTX_set_ex_data(context, library.index, observer.toOpaque()) == 1
+            else {
                 observer.release()
                 return false
             }
-            library.setInformationCallback(context, onInformation)
+            contexts.SSL_CTX_set_info_callback(context, onInformation)
             // With later versions of libcurl, OpenSSL reports each end without close_notify as an
             // error. It matters only where the end of the connection ends the data: bodies without
             // a length, and switched protocols. `ConnectionHook` detects it there.
             if TLSLibrary.loaded != nil {
-                _ = library.setOptions?(context, PeerLibrary.ignoreUnexpectedEnd)
+                _ = contexts.SSL_CTX_set_options(context, PeerLibrary.ignoreUnexpectedEnd)
             }
             guard requiresName else { return true }
             // Without this mode, OpenSSL ignores the result of the check.
-            if !requiresValidChain { library.setMode(context, PeerLibrary.verifyPeer, nil) }
-            library.setVerifyCallback(context, onVerification, observer.toOpaque())
+            if !requiresValidChain {
+                contexts.SSL_CTX_set_verify(context, PeerLibrary.verifyPeer, nil)
+            }
+            contexts.SSL_CTX_set_cert_verify_callback(
+                context, onVerification, observer.toOpaque())
             return true
         }
 
@@ -67,11 +72,12 @@
         fileprivate func verify(
             _ verification: UnsafeMutableRawPointer, with library: PeerLibrary
         ) -> Int32 {
-            let result = library.verify(verification)
+            let result = library.verifications.X509_verify_cert(verification)
             guard result == 1 || !requiresValidChain else { return result }
             guard !library.hasHostName(verification) else { return 1 }
             hasRefusedName = true
-            library.setError(verification, PeerLibrary.hostNameMismatch)
+            library.verifications.X509_STORE_CTX_set_error(
+                verification, PeerLibrary.hostNameMismatch)
             return 0
         }
 
@@ -91,21 +97,22 @@
         }
     }
 
-    private let onVerification: errand_tls_verify_callback = { verification, argument in
+    private let onVerification: OpenSSL.Contexts.VerifyCallback = { verification, argument in
         guard let verification, let argument, let library = PeerLibrary.loaded else { return 0 }
         return Unmanaged<PeerObserver>.fromOpaque(argument)._withUnsafeGuaranteedRef {
             $0.verify(verification, with: library)
         }
     }
 
-    private let onInformation: errand_tls_information_callback = { connection, events, value in
+    private let onInformation: OpenSSL.Contexts.InformationCallback = {
+        connection, events, value in
         let isRelevant =
             events & (PeerLibrary.handshakeDone | PeerLibrary.alertReceived & ~PeerLibrary.read)
         guard isRelevant != 0, let connection else { return }
         PeerObserver.of(connection)?.observe(connection, events, value)
     }
 
-    private let onRelease: errand_tls_free_data = { _, value, _, _, _, _ in
+    private let onRelease: OpenSSL.Process.FreeData = { _, value, _, _, _, _ in
         if let value { Unmanaged<PeerObserver>.fromOpaque(value).release() }
     }
 
@@ -125,80 +132,47 @@
         static let read: Int32 = 0x04
         static let alertReceived: Int32 = 0x4004
         /// `CRYPTO_EX_INDEX_SSL_CTX`.
-        private static let contexts: Int32 = 1
+        private static let contextData: Int32 = 1
         /// `NID_subject_alt_name`.
         private static let subjectAltName: Int32 = 85
         /// `GEN_DNS` and `GEN_IPADD`.
         private static let hostKinds: [Int32] = [2, 7]
 
-        let context: errand_tls_get
-        let data: errand_tls_get_data
-        let setData: errand_tls_set_data
+        let contexts: OpenSSL.Contexts
+        let connections: OpenSSL.Connections
+        let verifications: OpenSSL.Verifications
+        private let certificates: OpenSSL.Certificates
         /// The index of the observer among the data of an `SSL_CTX`.
         let index: Int32
-        let setInformationCallback: errand_tls_set_information_callback
-        let setOptions: errand_tls_set_options?
-        let setMode: errand_tls_set_verify_mode
-        let setVerifyCallback: errand_tls_set_verify_callback
-        let verify: errand_tls_verify
-        let setError: errand_tls_set_int
-        private let certificate: errand_tls_get
-        private let readExtension: errand_tls_extension
-        private let count: errand_tls_count
-        private let element: errand_tls_element
-        private let value: errand_tls_name_value
-        private let free: errand_tls_free
 
         private init?() {
-            guard let library = TLSLibrary.file,
-                let context: errand_tls_get = library.function("SSL_get_SSL_CTX"),
-                let data: errand_tls_get_data = library.function("SSL_CTX_get_ex_data"),
-                let setData: errand_tls_set_data = library.function("SSL_CTX_set_ex_data"),
-                let newIndex: errand_tls_new_index = library.function("CRYPTO_get_ex_new_index"),
-                let setInformationCallback: errand_tls_set_information_callback =
-                    library.function("SSL_CTX_set_info_callback"),
-                let setMode: errand_tls_set_verify_mode = library.function("SSL_CTX_set_verify"),
-                let setVerifyCallback: errand_tls_set_verify_callback =
-                    library.function("SSL_CTX_set_cert_verify_callback"),
-                let verify: errand_tls_verify = library.function("X509_verify_cert"),
-                let setError: errand_tls_set_int = library.function("X509_STORE_CTX_set_error")
+            guard let contexts = LibcurlOpenSSL.contexts,
+                let connections = LibcurlOpenSSL.connections,
+                let verifications = LibcurlOpenSSL.verifications,
+                let certificates = LibcurlOpenSSL.certificates,
+                let process = LibcurlOpenSSL.process
             else { return nil }
-            guard let certificate: errand_tls_get = library.function("X509_STORE_CTX_get0_cert"),
-                let readExtension: errand_tls_extension = library.function("X509_get_ext_d2i"),
-                let count: errand_tls_count = library.function("OPENSSL_sk_num"),
-                let element: errand_tls_element = library.function("OPENSSL_sk_value"),
-                let value: errand_tls_name_value = library.function("GENERAL_NAME_get0_value"),
-                let free: errand_tls_free = library.function("GENERAL_NAMES_free")
-            else { return nil }
-            index = newIndex(Self.contexts, 0, nil, nil, nil, onRelease)
+            index = process.CRYPTO_get_ex_new_index(Self.contextData, 0, nil, nil, nil, onRelease)
             guard index >= 0 else { return nil }
-            self.context = context
-            self.data = data
-            self.setData = setData
-            self.setInformationCallback = setInformationCallback
-            setOptions = library.function("SSL_CTX_set_options")
-            self.setMode = setMode
-            self.setVerifyCallback = setVerifyCallback
-            self.verify = verify
-            self.setError = setError
-            self.certificate = certificate
-            self.readExtension = readExtension
-            self.count = count
-            self.element = element
-            self.value = value
-            self.free = free
+            self.contexts = contexts
+            self.connections = connections
+            self.verifications = verifications
+            self.certificates = certificates
         }
 
         /// Whether the certificate's subjectAltName extension contains a DNS name or an IP address.
         func hasHostName(_ verification: UnsafeMutableRawPointer) -> Bool {
-            guard let certificate = certificate(verification),
-                let names = readExtension(certificate, Self.subjectAltName, nil, nil)
+            guard let certificate = verifications.X509_STORE_CTX_get0_cert(verification),
+                let names = certificates.X509_get_ext_d2i(
+                    certificate, Self.subjectAltName, nil, nil)
             else { return false }
-            defer { free(names) }
-            return (0..<max(0, count(names))).contains { position in
-                guard let name = element(names, position) else { return false }
+            defer { certificates.GENERAL_NAMES_free(names) }
+            return (0..<max(0, certificates.OPENSSL_sk_num(names))).contains { position in
+                guard let name = certificates.OPENSSL_sk_value(names, position) else {
+                    return false
+                }
                 var kind: Int32 = -1
-                _ = value(name, &kind)
+                _ = certificates.GENERAL_NAME_get0_value(name, &kind)
                 return Self.hostKinds.contains(kind)
             }
         }

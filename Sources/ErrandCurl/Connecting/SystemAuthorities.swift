@@ -1,6 +1,5 @@
 #if os(Linux)
-    import CLibcurl
-    import ErrandHTTP
+    import ErrandOpenSSL
     import Foundation
     import Synchronization
 
@@ -17,10 +16,10 @@
         static let shared: SystemAuthorities? = {
             let curl = CurlLibrary.linked
             // Without the functions of ``TLSLibrary``, handshakes are not observed.
-            guard TLSLibrary.loaded != nil, curl.keepsDirectory, let bundle = curl.bundle,
-                let library = TLSLibrary.file
-            else { return nil }
-            return SystemAuthorities(bundle: bundle, directory: curl.directory, library)
+            guard TLSLibrary.loaded != nil, curl.keepsDirectory, let bundle = curl.bundle else {
+                return nil
+            }
+            return SystemAuthorities(bundle: bundle, directory: curl.directory)
         }()
 
         /// `X509_V_FLAG_TRUSTED_FIRST` and `X509_V_FLAG_PARTIAL_CHAIN`, as libcurl sets them.
@@ -49,8 +48,8 @@
         /// - Parameters:
         ///   - bundle: The file of certificates in PEM form.
         ///   - directory: The directory in which OpenSSL looks for further authorities.
-        init?(bundle: String, directory: String?, _ library: SharedLibrary) {
-            guard let functions = Functions(library) else { return nil }
+        init?(bundle: String, directory: String?) {
+            guard let functions = Functions() else { return nil }
             self.bundle = bundle
             self.directory = directory
             self.functions = functions
@@ -69,9 +68,9 @@
         /// authorities, and nothing changes. Returns false if the bundle cannot be parsed; the
         /// context then trusts no authority.
         func install(in context: UnsafeMutableRawPointer) -> Bool {
-            guard let present = functions.trusted(context), functions.isPlaceholder(present) else {
-                return true
-            }
+            guard let present = functions.contexts.SSL_CTX_get_cert_store(context),
+                functions.isPlaceholder(present)
+            else { return true }
             return store.withLock { store in
                 if let version = version(), version != store?.version,
                     let object = functions.load(bundle, directory, flags: Self.flags)
@@ -82,7 +81,7 @@
                 }
                 // If a new bundle cannot be read, the authorities of the former one remain.
                 guard let object = store?.object else { return false }
-                functions.trust(context, object)
+                functions.authorities.SSL_CTX_set1_cert_store(context, object)
                 return true
             }
         }
@@ -96,75 +95,57 @@
         }
     }
 
-    /// The functions of libcurl's OpenSSL for stores of certificates.
+    /// The functions of OpenSSL for stores of certificates.
     private struct Functions: Sendable {
-        let trusted: errand_tls_get
-        let trust: errand_tls_set_pointer
-        let free: errand_tls_free
-        private let make: errand_tls_make
-        private let setFlags: errand_tls_set_flags
-        private let loadFile: errand_tls_choose
-        private let loadDirectory: errand_tls_choose
-        private let objects: errand_tls_get
-        private let certificate: errand_tls_get
-        private let count: errand_tls_count
-        private let element: errand_tls_element
-        private let write: errand_tls_write
+        let contexts: OpenSSL.Contexts
+        let certificates: OpenSSL.Certificates
+        let verifications: OpenSSL.Verifications
+        let authorities: OpenSSL.Authorities
 
-        init?(_ library: SharedLibrary) {
-            guard let trusted: errand_tls_get = library.function("SSL_CTX_get_cert_store"),
-                let trust: errand_tls_set_pointer = library.function("SSL_CTX_set1_cert_store"),
-                let free: errand_tls_free = library.function("X509_STORE_free"),
-                let make: errand_tls_make = library.function("X509_STORE_new"),
-                let setFlags: errand_tls_set_flags = library.function("X509_STORE_set_flags"),
-                let loadFile: errand_tls_choose = library.function("X509_STORE_load_file"),
-                let loadDirectory: errand_tls_choose = library.function("X509_STORE_load_path"),
-                let objects: errand_tls_get = library.function("X509_STORE_get0_objects"),
-                let certificate: errand_tls_get = library.function("X509_OBJECT_get0_X509"),
-                let count: errand_tls_count = library.function("OPENSSL_sk_num"),
-                let element: errand_tls_element = library.function("OPENSSL_sk_value"),
-                let write: errand_tls_write = library.function("i2d_X509")
+        init?() {
+            guard let contexts = LibcurlOpenSSL.contexts,
+                let certificates = LibcurlOpenSSL.certificates,
+                let verifications = LibcurlOpenSSL.verifications,
+                let authorities = LibcurlOpenSSL.authorities
             else { return nil }
-            self.trusted = trusted
-            self.trust = trust
-            self.free = free
-            self.make = make
-            self.setFlags = setFlags
-            self.loadFile = loadFile
-            self.loadDirectory = loadDirectory
-            self.objects = objects
-            self.certificate = certificate
-            self.count = count
-            self.element = element
-            self.write = write
+            self.contexts = contexts
+            self.certificates = certificates
+            self.verifications = verifications
+            self.authorities = authorities
         }
+
+        func free(_ store: UnsafeMutableRawPointer) { verifications.X509_STORE_free(store) }
 
         /// Makes a store; `nil` if the bundle cannot be parsed.
         func load(
             _ bundle: String, _ directory: String?, flags: UInt
         ) -> UnsafeMutableRawPointer? {
-            guard let store = make() else { return nil }
-            guard loadFile(store, bundle) == 1 else {
+            guard let store = verifications.X509_STORE_new() else { return nil }
+            guard authorities.X509_STORE_load_file(store, bundle) == 1 else {
                 free(store)
                 return nil
             }
             // OpenSSL reads the directory when it looks for an authority that it has not found.
-            if let directory { _ = loadDirectory(store, directory) }
-            setFlags(store, flags)
+            if let directory { _ = authorities.X509_STORE_load_path(store, directory) }
+            _ = authorities.X509_STORE_set_flags(store, flags)
             return store
         }
 
         /// Whether a store contains the placeholder and nothing else.
         func isPlaceholder(_ store: UnsafeMutableRawPointer) -> Bool {
-            guard let objects = objects(store), count(objects) == 1,
-                let object = element(objects, 0), let certificate = certificate(object)
+            guard let objects = authorities.X509_STORE_get0_objects(store),
+                certificates.OPENSSL_sk_num(objects) == 1,
+                let object = certificates.OPENSSL_sk_value(objects, 0),
+                let certificate = authorities.X509_OBJECT_get0_X509(object)
             else { return false }
             let expected = SystemAuthorities.placeholder
-            guard Int(write(certificate, nil)) == expected.count else { return false }
+            guard Int(certificates.i2d_X509(certificate, nil)) == expected.count else {
+                return false
+            }
             var encoded = Data(count: expected.count)
             encoded.withUnsafeMutableBytes { bytes in
                 var start = bytes.bindMemory(to: UInt8.self).baseAddress
-                _ = write(certificate, &start)
+                _ = certificates.i2d_X509(certificate, &start)
             }
             return encoded == expected
         }

@@ -1,11 +1,12 @@
 #if os(Linux)
     import CLibcurl
     import ErrandHTTP
+    import ErrandOpenSSL
     import ErrandTransport
     import Foundation
 
-    /// The functions of libcurl's OpenSSL that examine connections and certificates.
-    struct TLSLibrary: Sendable {
+    /// What libcurl's OpenSSL knows of connections and certificates.
+    final class TLSLibrary: Sendable {
         /// `nil` if libcurl uses another TLS library or an older version.
         static let loaded = TLSLibrary()
 
@@ -14,130 +15,28 @@
         /// `X509_V_FLAG_PARTIAL_CHAIN`: any trusted certificate ends the chain, not only a root.
         private static let partialChain: UInt = 0x80000
 
-        private let agreedProtocol: errand_tls_get_protocol
-        private let verifyResult: errand_tls_get_long
-        private let verifiedChain: errand_tls_get
-        private let sentChain: errand_tls_get
-        private let peerCertificate: errand_tls_get
-        private let context: errand_tls_get
-        private let trusted: errand_tls_get
-        private let count: errand_tls_count
-        private let element: errand_tls_element
-        private let publicKey: errand_tls_get
-        private let writeKey: errand_tls_write
-        private let readCertificate: errand_tls_read
-        private let freeCertificate: errand_tls_free
-        private let makeStore: errand_tls_make
-        private let freeStore: errand_tls_free
-        private let addToStore: errand_tls_add
-        private let makeVerification: errand_tls_make
-        private let freeVerification: errand_tls_free
-        private let prepare: errand_tls_prepare
-        private let choosePurpose: errand_tls_choose
-        private let setFlags: errand_tls_set_flags
-        private let verify: errand_tls_verify
-        private let chainOfVerification: errand_tls_get
-        private let hasPending: errand_tls_count
-        private let want: errand_tls_count
-        private let control: errand_tls_control
-        /// The BIO object that reads and writes the socket of a connection, and its callback; see
-        /// ``ConnectionHook``.
-        let writer: errand_tls_get
-        let writeArgument: errand_tls_get
-        let setWriteArgument: errand_tls_set_pointer
-        let setWriteCallback: errand_tls_set_write_callback
-        let setWriteFlags: errand_tls_set_int
-        let testWriteFlags: errand_tls_test
+        private let contexts: OpenSSL.Contexts
+        private let connections: OpenSSL.Connections
+        private let certificates: OpenSSL.Certificates
+        private let verifications: OpenSSL.Verifications
+        /// The streams that read and write the sockets of connections; see ``ConnectionHook``.
+        let streams: OpenSSL.Streams
         /// `nil` if a function is missing.
         let writers: TLSWriters?
 
-        /// The OpenSSL that libcurl uses; `nil` if it uses another TLS library or an older version.
-        static let file: SharedLibrary? = {
-            let version = errand_version_info()?.pointee.ssl_version.map { String(cString: $0) }
-            return fileName(of: version ?? "").flatMap { SharedLibrary(alreadyLoaded: $0) }
-        }()
-
         private init?() {
-            guard let library = Self.file else { return nil }
-            func get(_ name: String) -> errand_tls_get? { library.function(name) }
-            func free(_ name: String) -> errand_tls_free? { library.function(name) }
-            func make(_ name: String) -> errand_tls_make? { library.function(name) }
-            guard let verifyResult: errand_tls_get_long = library.function("SSL_get_verify_result"),
-                let verifiedChain = get("SSL_get0_verified_chain"),
-                let sentChain = get("SSL_get_peer_cert_chain"),
-                let peerCertificate = get("SSL_get1_peer_certificate")
-                    ?? get("SSL_get_peer_certificate"),
-                let context = get("SSL_get_SSL_CTX"),
-                let trusted = get("SSL_CTX_get_cert_store"),
-                let count: errand_tls_count = library.function("OPENSSL_sk_num"),
-                let element: errand_tls_element = library.function("OPENSSL_sk_value"),
-                let publicKey = get("X509_get_X509_PUBKEY"),
-                let writeKey: errand_tls_write = library.function("i2d_X509_PUBKEY"),
-                let readCertificate: errand_tls_read = library.function("d2i_X509"),
-                let freeCertificate = free("X509_free")
+            guard let contexts = LibcurlOpenSSL.contexts,
+                let connections = LibcurlOpenSSL.connections,
+                let certificates = LibcurlOpenSSL.certificates,
+                let verifications = LibcurlOpenSSL.verifications,
+                let streams = LibcurlOpenSSL.streams
             else { return nil }
-            guard let makeStore = make("X509_STORE_new"), let freeStore = free("X509_STORE_free"),
-                let addToStore: errand_tls_add = library.function("X509_STORE_add_cert"),
-                let makeVerification = make("X509_STORE_CTX_new"),
-                let freeVerification = free("X509_STORE_CTX_free"),
-                let prepare: errand_tls_prepare = library.function("X509_STORE_CTX_init"),
-                let choosePurpose: errand_tls_choose =
-                    library.function("X509_STORE_CTX_set_default"),
-                let setFlags: errand_tls_set_flags = library.function("X509_STORE_CTX_set_flags"),
-                let verify: errand_tls_verify = library.function("X509_verify_cert"),
-                let chainOfVerification = get("X509_STORE_CTX_get0_chain"),
-                let hasPending: errand_tls_count = library.function("SSL_has_pending"),
-                let want: errand_tls_count = library.function("SSL_want"),
-                let agreedProtocol: errand_tls_get_protocol =
-                    library.function("SSL_get0_alpn_selected"),
-                let control: errand_tls_control = library.function("SSL_ctrl")
-            else { return nil }
-            guard let writer = get("SSL_get_rbio"), let writeArgument = get("BIO_get_callback_arg"),
-                let setWriteArgument: errand_tls_set_pointer =
-                    library.function("BIO_set_callback_arg"),
-                let setWriteCallback: errand_tls_set_write_callback =
-                    library.function("BIO_set_callback_ex"),
-                let setWriteFlags: errand_tls_set_int = library.function("BIO_set_flags"),
-                let testWriteFlags: errand_tls_test = library.function("BIO_test_flags")
-            else { return nil }
-            self.agreedProtocol = agreedProtocol
-            self.verifyResult = verifyResult
-            self.verifiedChain = verifiedChain
-            self.sentChain = sentChain
-            self.peerCertificate = peerCertificate
-            self.context = context
-            self.trusted = trusted
-            self.count = count
-            self.element = element
-            self.publicKey = publicKey
-            self.writeKey = writeKey
-            self.readCertificate = readCertificate
-            self.freeCertificate = freeCertificate
-            self.makeStore = makeStore
-            self.freeStore = freeStore
-            self.addToStore = addToStore
-            self.makeVerification = makeVerification
-            self.freeVerification = freeVerification
-            self.prepare = prepare
-            self.choosePurpose = choosePurpose
-            self.setFlags = setFlags
-            self.verify = verify
-            self.chainOfVerification = chainOfVerification
-            self.hasPending = hasPending
-            self.want = want
-            self.control = control
-            self.writer = writer
-            self.writeArgument = writeArgument
-            self.setWriteArgument = setWriteArgument
-            self.setWriteCallback = setWriteCallback
-            self.setWriteFlags = setWriteFlags
-            self.testWriteFlags = testWriteFlags
-            writers = TLSWriters(library)
-        }
-
-        private static func fileName(of version: String) -> String? {
-            if version.starts(withBytes: "OpenSSL/3.") { return SharedLibrary.openSSL3Name }
-            return version.starts(withBytes: "OpenSSL/1.1.") ? SharedLibrary.openSSL11Name : nil
+            self.contexts = contexts
+            self.connections = connections
+            self.certificates = certificates
+            self.verifications = verifications
+            self.streams = streams
+            writers = LibcurlOpenSSL.streamKinds.flatMap { TLSWriters($0, streams, connections) }
         }
     }
 
@@ -146,23 +45,30 @@
         func speaksHTTP2(_ connection: UnsafeMutableRawPointer) -> Bool {
             var name: UnsafePointer<UInt8>?
             var length: UInt32 = 0
-            agreedProtocol(connection, &name, &length)
+            connections.SSL_get0_alpn_selected(connection, &name, &length)
             return length == 2 && name?[0] == UInt8(ascii: "h") && name?[1] == UInt8(ascii: "2")
         }
 
         /// Whether the last operation waits for input, such as a write during a renegotiation.
         func wantsInput(_ connection: UnsafeMutableRawPointer) -> Bool {
             // `SSL_READING`.
-            want(connection) == 3
+            connections.SSL_want(connection) == 3
         }
 
         /// Whether OpenSSL has input of a connection that was not read yet.
-        func hasInput(_ connection: UnsafeMutableRawPointer) -> Bool { hasPending(connection) != 0 }
+        func hasInput(_ connection: UnsafeMutableRawPointer) -> Bool {
+            connections.SSL_has_pending(connection) != 0
+        }
+
+        /// The stream that reads the socket of a connection, and writes to it.
+        func stream(of connection: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+            connections.SSL_get_rbio(connection)
+        }
 
         /// Allows that a write which the socket did not accept is repeated from other memory.
         func allowMovedWrites(on connection: UnsafeMutableRawPointer) {
             // `SSL_CTRL_MODE` with `SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER`.
-            _ = control(connection, 33, 2, nil)
+            _ = connections.SSL_ctrl(connection, 33, 2, nil)
         }
 
         /// The public keys (SPKI, DER) of a connection's verified chain, the peer's own first.
@@ -170,36 +76,40 @@
         /// A resumed session has no verified chain. The peer's certificates are then verified
         /// again, with the same authorities.
         func verifiedKeys(of connection: UnsafeMutableRawPointer) -> [Data] {
-            guard Int(verifyResult(connection)) == Self.verified else { return [] }
-            if let chain = verifiedChain(connection) {
+            guard connections.SSL_get_verify_result(connection) == Self.verified else { return [] }
+            if let chain = connections.SSL_get0_verified_chain(connection) {
                 let keys = keys(of: chain)
                 if !keys.isEmpty { return keys }
             }
-            guard let context = context(connection), let store = trusted(context) else { return [] }
+            guard let context = connections.SSL_get_SSL_CTX(connection),
+                let store = contexts.SSL_CTX_get_cert_store(context)
+            else { return [] }
             return verifying(connection, against: store, flags: 0) { keys(of: $0) } ?? []
         }
 
         /// The peer's own public key (SPKI, DER).
         func ownKey(of connection: UnsafeMutableRawPointer) -> Data? {
-            guard let certificate = peerCertificate(connection) else { return nil }
-            defer { freeCertificate(certificate) }
+            guard let certificate = connections.SSL_get1_peer_certificate(connection) else {
+                return nil
+            }
+            defer { certificates.X509_free(certificate) }
             return key(of: certificate)
         }
 
         /// Whether the peer's chain leads to one of these certificates (DER), with every
         /// certificate within its validity period.
         func chain(of connection: UnsafeMutableRawPointer, leadsTo anchors: [Data]) -> Bool {
-            guard let store = makeStore() else { return false }
-            defer { freeStore(store) }
+            guard let store = verifications.X509_STORE_new() else { return false }
+            defer { verifications.X509_STORE_free(store) }
             for anchor in anchors {
                 let certificate = anchor.withUnsafeBytes { bytes in
                     var start = bytes.bindMemory(to: UInt8.self).baseAddress
-                    return readCertificate(nil, &start, bytes.count)
+                    return certificates.d2i_X509(nil, &start, bytes.count)
                 }
                 guard let certificate else { continue }
                 // The store holds its own reference.
-                _ = addToStore(store, certificate)
-                freeCertificate(certificate)
+                _ = verifications.X509_STORE_add_cert(store, certificate)
+                certificates.X509_free(certificate)
             }
             return verifying(connection, against: store, flags: Self.partialChain) { _ in true }
                 ?? false
@@ -212,34 +122,37 @@
             _ connection: UnsafeMutableRawPointer, against store: UnsafeMutableRawPointer,
             flags: UInt, _ body: (UnsafeMutableRawPointer) -> Result
         ) -> Result? {
-            guard let certificate = peerCertificate(connection) else { return nil }
-            defer { freeCertificate(certificate) }
-            guard let verification = makeVerification() else { return nil }
-            defer { freeVerification(verification) }
-            guard prepare(verification, store, certificate, sentChain(connection)) == 1,
-                choosePurpose(verification, "ssl_server") == 1
-            else { return nil }
-            if flags != 0 { setFlags(verification, flags) }
-            guard verify(verification) == 1, let chain = chainOfVerification(verification) else {
+            guard let certificate = connections.SSL_get1_peer_certificate(connection) else {
                 return nil
             }
+            defer { certificates.X509_free(certificate) }
+            guard let verification = verifications.X509_STORE_CTX_new() else { return nil }
+            defer { verifications.X509_STORE_CTX_free(verification) }
+            let sent = connections.SSL_get_peer_cert_chain(connection)
+            guard verifications.X509_STORE_CTX_init(verification, store, certificate, sent) == 1,
+                verifications.X509_STORE_CTX_set_default(verification, "ssl_server") == 1
+            else { return nil }
+            if flags != 0 { verifications.X509_STORE_CTX_set_flags(verification, flags) }
+            guard verifications.X509_verify_cert(verification) == 1,
+                let chain = verifications.X509_STORE_CTX_get0_chain(verification)
+            else { return nil }
             return body(chain)
         }
 
         private func keys(of chain: UnsafeMutableRawPointer) -> [Data] {
-            (0..<max(0, count(chain))).compactMap { index in
-                element(chain, index).flatMap { key(of: $0) }
+            (0..<max(0, certificates.OPENSSL_sk_num(chain))).compactMap { index in
+                certificates.OPENSSL_sk_value(chain, index).flatMap { key(of: $0) }
             }
         }
 
         private func key(of certificate: UnsafeMutableRawPointer) -> Data? {
-            guard let key = publicKey(certificate) else { return nil }
-            let length = Int(writeKey(key, nil))
+            guard let key = certificates.X509_get_X509_PUBKEY(certificate) else { return nil }
+            let length = Int(certificates.i2d_X509_PUBKEY(key, nil))
             guard length > 0 else { return nil }
             var data = Data(count: length)
             let written = data.withUnsafeMutableBytes { bytes in
                 var start = bytes.bindMemory(to: UInt8.self).baseAddress
-                return Int(writeKey(key, &start))
+                return Int(certificates.i2d_X509_PUBKEY(key, &start))
             }
             return written == length ? data : nil
         }

@@ -1,5 +1,6 @@
 #if os(Linux)
     import ErrandHTTP
+    import ErrandOpenSSL
     import Foundation
 
     /// The reason why libcurl cannot use a client certificate.
@@ -78,58 +79,42 @@
 
     /// The functions of libcurl's OpenSSL that read a private key from memory.
     private struct KeyLibrary: Sendable {
-        typealias MakeBuffer = @convention(c) (UnsafeRawPointer?, Int32) -> UnsafeMutableRawPointer?
-        typealias ReadKey =
-            @convention(c) (
-                UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?,
-                UnsafeMutableRawPointer?
-            ) -> UnsafeMutableRawPointer?
-        typealias Release = @convention(c) (UnsafeMutableRawPointer?) -> Int32
-        typealias FreeKey = @convention(c) (UnsafeMutableRawPointer?) -> Void
-        typealias NextError = @convention(c) () -> UInt
-
-        static let loaded = TLSLibrary.file.flatMap { KeyLibrary($0) }
-
         /// "digital envelope routines::unsupported" of OpenSSL 3: the cipher is not in a loaded provider.
         private static let isUnsupported: UInt = 0x0308_010C
 
-        private let makeBuffer: MakeBuffer
-        private let release: Release
-        private let readKey: ReadKey
-        private let freeKey: FreeKey
-        private let nextError: NextError
+        static let loaded = KeyLibrary()
 
-        private init?(_ library: SharedLibrary) {
-            guard let makeBuffer: MakeBuffer = library.function("BIO_new_mem_buf"),
-                let release: Release = library.function("BIO_free"),
-                let readKey: ReadKey = library.function("PEM_read_bio_PrivateKey"),
-                let freeKey: FreeKey = library.function("EVP_PKEY_free"),
-                let nextError: NextError = library.function("ERR_get_error")
+        private let streams: OpenSSL.Streams
+        private let certificates: OpenSSL.Certificates
+        private let errors: OpenSSL.Errors
+
+        private init?() {
+            guard let streams = LibcurlOpenSSL.streams,
+                let certificates = LibcurlOpenSSL.certificates,
+                let errors = LibcurlOpenSSL.errors
             else { return nil }
-            self.makeBuffer = makeBuffer
-            self.release = release
-            self.readKey = readKey
-            self.freeKey = freeKey
-            self.nextError = nextError
+            self.streams = streams
+            self.certificates = certificates
+            self.errors = errors
         }
 
         /// The reason why an encrypted key cannot be read with a password; `nil` if it can.
         func fault(of key: Data, _ password: String) -> ClientIdentityFault? {
             key.withUnsafeBytes { bytes in
                 guard let count = Int32(exactly: bytes.count),
-                    let buffer = makeBuffer(bytes.baseAddress, count)
+                    let buffer = streams.BIO_new_mem_buf(bytes.baseAddress, count)
                 else { return nil }
-                defer { _ = release(buffer) }
+                defer { _ = streams.BIO_free(buffer) }
                 var text = Array(password.utf8CString)
                 let found = text.withUnsafeMutableBytes {
-                    readKey(buffer, nil, nil, $0.baseAddress)
+                    certificates.PEM_read_bio_PrivateKey(buffer, nil, nil, $0.baseAddress)
                 }
                 var isUnsupported = false
-                while case let error = nextError(), error != 0 {
+                while case let error = errors.ERR_get_error(), error != 0 {
                     if error == Self.isUnsupported { isUnsupported = true }
                 }
                 guard let found else { return isUnsupported ? .unsupportedCipher : .wrongPassword }
-                freeKey(found)
+                certificates.EVP_PKEY_free(found)
                 return nil
             }
         }

@@ -1,5 +1,6 @@
 #if os(Linux)
     import CLibcurl
+    import ErrandOpenSSL
 
     /// Observes and delays the reads and writes of one TLS connection.
     ///
@@ -33,23 +34,22 @@
 
         /// The hook of a connection, created on first use.
         static func of(_ connection: UnsafeMutableRawPointer) -> ConnectionHook? {
-            guard let library = TLSLibrary.loaded, let object = library.writer(connection) else {
-                return nil
-            }
-            if let argument = library.writeArgument(object) {
+            guard let library = TLSLibrary.loaded, let object = library.stream(of: connection)
+            else { return nil }
+            if let argument = library.streams.BIO_get_callback_arg(object) {
                 return Unmanaged<ConnectionHook>.fromOpaque(argument).takeUnretainedValue()
             }
             let hook = ConnectionHook()
-            library.setWriteArgument(object, Unmanaged.passRetained(hook).toOpaque())
-            library.setWriteCallback(object, onOperation)
+            library.streams.BIO_set_callback_arg(object, Unmanaged.passRetained(hook).toOpaque())
+            library.streams.BIO_set_callback_ex(object, onOperation)
             return hook
         }
 
         /// Stops ignoring failed writes, and removes a hook without another purpose, because it
         /// costs time in each read and write.
         static func stopIgnoringFailedWrites(of connection: UnsafeMutableRawPointer) {
-            guard let library = TLSLibrary.loaded, let object = library.writer(connection),
-                let argument = library.writeArgument(object)
+            guard let library = TLSLibrary.loaded, let object = library.stream(of: connection),
+                let argument = library.streams.BIO_get_callback_arg(object)
             else { return }
             let hook = Unmanaged<ConnectionHook>.fromOpaque(argument)
             let isNeeded = hook._withUnsafeGuaranteedRef { hook in
@@ -57,18 +57,18 @@
                 return hook.reads != nil || hook.writes != nil
             }
             guard !isNeeded else { return }
-            library.setWriteCallback(object, nil)
-            library.setWriteArgument(object, nil)
+            library.streams.BIO_set_callback_ex(object, nil)
+            library.streams.BIO_set_callback_arg(object, nil)
             hook.release()
         }
 
         /// Removes the effects of earlier requests on a connection, and the hook.
         static func remove(from connection: UnsafeMutableRawPointer) {
-            guard let library = TLSLibrary.loaded, let object = library.writer(connection),
-                let argument = library.writeArgument(object)
+            guard let library = TLSLibrary.loaded, let object = library.stream(of: connection),
+                let argument = library.streams.BIO_get_callback_arg(object)
             else { return }
-            library.setWriteCallback(object, nil)
-            library.setWriteArgument(object, nil)
+            library.streams.BIO_set_callback_ex(object, nil)
+            library.streams.BIO_set_callback_arg(object, nil)
             Unmanaged<ConnectionHook>.fromOpaque(argument).release()
         }
 
@@ -103,25 +103,25 @@
         static let hasWritten: Int32 = 0x83
     }
 
-    /// The functions that ``onOperation`` needs; a copy of all functions of OpenSSL costs more than its
-    /// other work.
+    /// The functions that ``onOperation`` needs: values, so that the loops do not count references to one
+    /// object in each read and write.
     private struct HookFunctions: Sendable {
-        static let loaded = TLSLibrary.loaded.map { HookFunctions($0) }
+        static let loaded = LibcurlOpenSSL.streams.map { HookFunctions($0) }
 
-        let argument: errand_tls_get
-        let setArgument: errand_tls_set_pointer
-        let setFlags: errand_tls_set_int
-        let testFlags: errand_tls_test
+        let argument: OpenSSL.Get
+        let setArgument: OpenSSL.Set
+        let setFlags: OpenSSL.SetNumber
+        let testFlags: OpenSSL.Streams.TestFlags
 
-        private init(_ library: TLSLibrary) {
-            argument = library.writeArgument
-            setArgument = library.setWriteArgument
-            setFlags = library.setWriteFlags
-            testFlags = library.testWriteFlags
+        private init(_ streams: OpenSSL.Streams) {
+            argument = streams.BIO_get_callback_arg
+            setArgument = streams.BIO_set_callback_arg
+            setFlags = streams.BIO_set_flags
+            testFlags = streams.BIO_test_flags
         }
     }
 
-    private let onOperation: errand_tls_write_callback = {
+    private let onOperation: OpenSSL.Streams.Callback = {
         object, operation, bytes, length, _, _, result, processed in
         guard let object, let library = HookFunctions.loaded,
             let argument = library.argument(object)

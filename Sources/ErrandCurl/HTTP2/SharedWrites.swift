@@ -1,6 +1,5 @@
 #if os(Linux)
-    import CLibcurl
-    import ErrandHTTP
+    import ErrandOpenSSL
     import Glibc
 
     /// The TLS records of one shared connection that are not written to its socket yet.
@@ -89,28 +88,28 @@
 
     /// Returns the object that a custom BIO owns.
     private func writes(of writer: UnsafeMutableRawPointer?) -> Unmanaged<SharedWrites>? {
-        writer.flatMap { TLSLibrary.loaded?.writers?.data($0) }.map { Unmanaged.fromOpaque($0) }
+        writer.flatMap { LibcurlOpenSSL.streams?.BIO_get_data($0) }.map { Unmanaged.fromOpaque($0) }
     }
 
-    let onWriterWrite: errand_tls_on_write = { writer, bytes, count in
-        guard let writer, let writes = writes(of: writer), let writers = TLSLibrary.loaded?.writers
+    let onWriterWrite: OpenSSL.StreamKinds.Write = { writer, bytes, count in
+        guard let writer, let writes = writes(of: writer), let streams = LibcurlOpenSSL.streams
         else { return -1 }
-        writers.clearFlags(writer, TLSWriters.retryFlags)
+        streams.BIO_clear_flags(writer, TLSWriters.retryFlags)
         let accepted = writes._withUnsafeGuaranteedRef {
             $0.write(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
         }
-        if accepted < 0 { writers.setFlags(writer, TLSWriters.retryFlags) }
+        if accepted < 0 { streams.BIO_set_flags(writer, TLSWriters.retryFlags) }
         return Int32(accepted)
     }
 
-    let onWriterControl: errand_tls_on_control = { writer, command, _, _ in
+    let onWriterControl: OpenSSL.StreamKinds.Control = { writer, command, _, _ in
         // `BIO_CTRL_FLUSH`: after handshake messages and alerts.
         guard command == 11, let writes = writes(of: writer) else { return 0 }
         writes._withUnsafeGuaranteedRef { _ = $0.flush() }
         return 1
     }
 
-    let onWriterFree: errand_tls_on_free = { writer in
+    let onWriterFree: OpenSSL.StreamKinds.Destroy = { writer in
         guard let writes = writes(of: writer) else { return 1 }
         writes._withUnsafeGuaranteedRef { $0.connectionWasFreed() }
         writes.release()
@@ -126,53 +125,38 @@
 
         // OpenSSL never changes a method after its creation.
         private nonisolated(unsafe) let method: UnsafeMutableRawPointer
-        private let create: errand_tls_get
-        private let setData: errand_tls_set_pointer
-        private let setWriter: errand_tls_set_pointer
-        let data: errand_tls_get
-        let setFlags: errand_tls_set_int
-        let clearFlags: errand_tls_set_int
+        private let streams: OpenSSL.Streams
+        private let connections: OpenSSL.Connections
 
-        /// Finds the functions; `nil` if one is missing.
-        init?(_ library: SharedLibrary) {
-            guard let newKind: errand_tls_new_kind = library.function("BIO_get_new_index"),
-                let makeMethod: errand_tls_make_method = library.function("BIO_meth_new"),
-                let onWrite: errand_tls_set_on_write = library.function("BIO_meth_set_write"),
-                let onControl: errand_tls_set_on_control = library.function("BIO_meth_set_ctrl"),
-                let onFree: errand_tls_set_on_free = library.function("BIO_meth_set_destroy"),
-                let create: errand_tls_get = library.function("BIO_new"),
-                let data: errand_tls_get = library.function("BIO_get_data"),
-                let setData: errand_tls_set_pointer = library.function("BIO_set_data"),
-                let setFlags: errand_tls_set_int = library.function("BIO_set_flags"),
-                let clearFlags: errand_tls_set_int = library.function("BIO_clear_flags"),
-                let setWriter: errand_tls_set_pointer = library.function("SSL_set0_wbio")
-            else { return nil }
-            let kind = newKind()
-            guard kind >= 0, let method = makeMethod(kind | Self.sinkKind, "collected writes"),
-                onWrite(method, onWriterWrite) == 1, onControl(method, onWriterControl) == 1,
-                onFree(method, onWriterFree) == 1
+        /// Creates the kind of BIO; `nil` if memory is short.
+        init?(
+            _ kinds: OpenSSL.StreamKinds, _ streams: OpenSSL.Streams,
+            _ connections: OpenSSL.Connections
+        ) {
+            let kind = kinds.BIO_get_new_index()
+            guard kind >= 0,
+                let method = kinds.BIO_meth_new(kind | Self.sinkKind, "collected writes"),
+                kinds.BIO_meth_set_write(method, onWriterWrite) == 1,
+                kinds.BIO_meth_set_ctrl(method, onWriterControl) == 1,
+                kinds.BIO_meth_set_destroy(method, onWriterFree) == 1
             else { return nil }
             self.method = method
-            self.create = create
-            self.data = data
-            self.setData = setData
-            self.setFlags = setFlags
-            self.clearFlags = clearFlags
-            self.setWriter = setWriter
+            self.streams = streams
+            self.connections = connections
         }
 
         /// Makes a connection write to this object, which it then owns; returns false on failure.
         func insert(_ writes: SharedWrites, in connection: UnsafeMutableRawPointer) -> Bool {
             guard let writer = writer(to: writes) else { return false }
             // Releases the former writer, which the connection still uses for reading.
-            setWriter(connection, writer)
+            connections.SSL_set0_wbio(connection, writer)
             return true
         }
 
         /// Creates a BIO that writes to this object and owns it; `nil` on failure.
         func writer(to writes: SharedWrites) -> UnsafeMutableRawPointer? {
-            guard let writer = create(method) else { return nil }
-            setData(writer, Unmanaged.passRetained(writes).toOpaque())
+            guard let writer = streams.BIO_new(method) else { return nil }
+            streams.BIO_set_data(writer, Unmanaged.passRetained(writes).toOpaque())
             return writer
         }
     }

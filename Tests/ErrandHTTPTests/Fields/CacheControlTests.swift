@@ -1,4 +1,4 @@
-import ErrandCore
+import ErrandHTTP
 import HTTPTypes
 import TestSupport
 import Testing

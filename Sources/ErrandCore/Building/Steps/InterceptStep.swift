@@ -129,9 +129,9 @@ enum InterceptedRequest {
     private static func check(
         _ request: TransportRequest, _ original: PipelineRequest
     ) throws(RequestError) {
-        try RequestSettings.check(request.method, of: original.description)
-        try RequestSettings.check(request.body, with: request.method, of: original.description)
-        try RequestSettings.check(request.timeouts, of: original.description)
+        try RequestChecks.check(request.method, of: original.description)
+        try RequestChecks.check(request.body, with: request.method, of: original.description)
+        try RequestChecks.check(request.timeouts, of: original.description)
         var problem = request.url.problem
         if request.url.userInfo != nil {
             problem = "User and password belong into the Authorization header."

@@ -1,8 +1,8 @@
-/// Settings that a request takes from its endpoint or the configuration, validated.
+/// Checks of the settings that a request takes from its endpoint or the configuration.
 ///
 /// Descriptions and configurations are passed as parameters and not stored, because copies are
 /// expensive.
-enum RequestSettings {
+enum RequestChecks {
     /// Rejects an invalid method, and validators that can never match.
     package static func check(
         _ method: HTTPMethod, of description: RequestDescription
@@ -106,18 +106,6 @@ enum RequestSettings {
         try body.checkTrailers()
     }
 
-    static func timeouts(
-        of description: RequestDescription, _ configuration: SharedConfiguration
-    ) throws(RequestError) -> Timeouts {
-        // Not `??`, here and in the builders: its right side would copy the whole configuration.
-        let timeouts =
-            if let own = description.timeouts { own } else { configuration.value.timeouts }
-        if description.timeouts != nil || !configuration.hasValidTimeouts {
-            try check(timeouts, of: description)
-        }
-        return timeouts
-    }
-
     /// Rejects time limits of zero or less.
     static func check(
         _ timeouts: Timeouts, of description: RequestDescription
@@ -150,26 +138,5 @@ enum RequestSettings {
         else { return }
         throw RequestError(
             .invalidConfiguration, stage: .build, "A setting of \(description.endpoint): \(fault)")
-    }
-
-    /// Large files cost a third less CPU time than with 32 KiB.
-    private static let downloadBufferBytes = 512 << 10
-
-    static func options(
-        for method: HTTPMethod, of description: RequestDescription, _ configuration: Configuration
-    ) -> TransportOptions {
-        var options = configuration.transportOptions
-        options.secretNames = configuration.secretNames
-        options.mayReplay = method.isIdempotent
-        options.isStreamed = description.isStreamed
-        if case .data = description.responseSerializer { options.deliversUnknownCodings = true }
-        options.allowsCellularAccess =
-            options.allowsCellularAccess && description.allowsCellularAccess
-        description.transportOverrides?.apply(to: &options)
-        if let security = description.securityPolicy { options.security = security }
-        if description.isDownload, options.receiveBufferBytes == nil {
-            options.receiveBufferBytes = downloadBufferBytes
-        }
-        return options
     }
 }

@@ -1,14 +1,11 @@
 #if os(Linux)
-    import CLibcurl
-    import ErrandHTTP
+    import ErrandOpenSSL
     import Foundation
     import Testing
 
     @testable import ErrandCurl
 
     @Suite struct SystemAuthoritiesTests {
-        private let library = OpenSSL()
-
         /// A file with one certificate, deleted with the instance.
         private final class Bundle {
             let path: String
@@ -28,16 +25,14 @@
         }
 
         private func authorities(_ bundle: Bundle) throws -> SystemAuthorities {
-            let library = try #require(TLSLibrary.file)
-            return try #require(
-                SystemAuthorities(bundle: bundle.path, directory: nil, library))
+            try #require(SystemAuthorities(bundle: bundle.path, directory: nil))
         }
 
         @Test func contextsWithThePlaceholderShareOneStore() throws {
             let bundle = try Bundle(SystemAuthorities.placeholderText)
             let authorities = try authorities(bundle)
-            let first = try Context(library, SystemAuthorities.placeholder)
-            let second = try Context(library, SystemAuthorities.placeholder)
+            let first = try Context(SystemAuthorities.placeholder)
+            let second = try Context(SystemAuthorities.placeholder)
             let before = first.store
             #expect(authorities.install(in: first.object))
             #expect(authorities.install(in: second.object))
@@ -48,13 +43,12 @@
             let bundle = try Bundle(SystemAuthorities.placeholderText)
             let authorities = try authorities(bundle)
             for certificates in [[], [try Context.otherCertificate()]] as [[Data]] {
-                let context = try Context(library, certificates)
+                let context = try Context(certificates)
                 let before = context.store
                 #expect(authorities.install(in: context.object))
                 #expect(context.store == before)
             }
-            let both = try Context(
-                library, [SystemAuthorities.placeholder, try Context.otherCertificate()])
+            let both = try Context([SystemAuthorities.placeholder, try Context.otherCertificate()])
             let before = both.store
             #expect(authorities.install(in: both.object))
             #expect(both.store == before)
@@ -63,16 +57,16 @@
         @Test func changedBundleIsReadAgain() throws {
             let bundle = try Bundle(SystemAuthorities.placeholderText)
             let authorities = try authorities(bundle)
-            let first = try Context(library, SystemAuthorities.placeholder)
+            let first = try Context(SystemAuthorities.placeholder)
             #expect(authorities.install(in: first.object))
             try bundle.replace(
                 with: SystemAuthorities.placeholderText + SystemAuthorities.placeholderText)
-            let second = try Context(library, SystemAuthorities.placeholder)
+            let second = try Context(SystemAuthorities.placeholder)
             #expect(authorities.install(in: second.object))
             #expect(first.store != second.store)
             // An unusable bundle does not remove the authorities that are known.
             try bundle.replace(with: Data("no certificate".utf8))
-            let third = try Context(library, SystemAuthorities.placeholder)
+            let third = try Context(SystemAuthorities.placeholder)
             #expect(authorities.install(in: third.object))
             #expect(third.store == second.store)
         }
@@ -81,13 +75,11 @@
             let bundle = try Bundle(Data("no certificate".utf8))
             let authorities = try authorities(bundle)
             #expect(authorities.isReadable)
-            let context = try Context(library, SystemAuthorities.placeholder)
+            let context = try Context(SystemAuthorities.placeholder)
             let before = context.store
             #expect(!authorities.install(in: context.object))
             #expect(context.store == before)
-            let library = try #require(TLSLibrary.file)
-            let missing = SystemAuthorities(
-                bundle: bundle.path + "-missing", directory: nil, library)
+            let missing = SystemAuthorities(bundle: bundle.path + "-missing", directory: nil)
             #expect(missing?.isReadable == false)
             #expect(missing?.install(in: context.object) == false)
         }
@@ -106,54 +98,32 @@
         }
     }
 
-    /// The functions of OpenSSL that create what libcurl passes before a handshake.
-    private struct OpenSSL {
-        let method: errand_tls_make?
-        let make: (@convention(c) (UnsafeRawPointer?) -> UnsafeMutableRawPointer?)?
-        let free: errand_tls_free?
-        let store: errand_tls_get?
-        let read: errand_tls_read?
-        let add: errand_tls_add?
-        let freeCertificate: errand_tls_free?
-
-        init() {
-            let library = TLSLibrary.file
-            method = library?.function("TLS_client_method")
-            make = library?.function("SSL_CTX_new")
-            free = library?.function("SSL_CTX_free")
-            store = library?.function("SSL_CTX_get_cert_store")
-            read = library?.function("d2i_X509")
-            add = library?.function("X509_STORE_add_cert")
-            freeCertificate = library?.function("X509_free")
-        }
-    }
-
     /// An `SSL_CTX` that trusts some certificates (DER).
     private final class Context {
-        let object: UnsafeMutableRawPointer
-        private let library: OpenSSL
+        let object: OpenSSL.Object
+        private let contexts: OpenSSL.Contexts
 
-        var store: UnsafeMutableRawPointer? { library.store?(object) }
+        var store: OpenSSL.Object? { contexts.SSL_CTX_get_cert_store(object) }
 
-        convenience init(_ library: OpenSSL, _ certificate: Data) throws {
-            try self.init(library, [certificate])
-        }
+        convenience init(_ certificate: Data) throws { try self.init([certificate]) }
 
-        init(_ library: OpenSSL, _ certificates: [Data]) throws {
-            self.library = library
-            object = try #require(library.make?(library.method?()))
-            for certificate in certificates {
+        init(_ list: [Data]) throws {
+            contexts = try #require(LibcurlOpenSSL.contexts)
+            let certificates = try #require(LibcurlOpenSSL.certificates)
+            let verifications = try #require(LibcurlOpenSSL.verifications)
+            object = try #require(contexts.SSL_CTX_new(contexts.TLS_client_method()))
+            for certificate in list {
                 let parsed = certificate.withUnsafeBytes { bytes in
                     var start = bytes.bindMemory(to: UInt8.self).baseAddress
-                    return library.read?(nil, &start, bytes.count)
+                    return certificates.d2i_X509(nil, &start, bytes.count)
                 }
-                let read = try #require(parsed ?? nil)
-                #expect(library.add?(store, read) == 1)
-                library.freeCertificate?(read)
+                let read = try #require(parsed)
+                #expect(verifications.X509_STORE_add_cert(store, read) == 1)
+                certificates.X509_free(read)
             }
         }
 
-        deinit { library.free?(object) }
+        deinit { contexts.SSL_CTX_free(object) }
 
         /// A certificate of the same length that differs from the placeholder.
         static func otherCertificate() throws -> Data {
