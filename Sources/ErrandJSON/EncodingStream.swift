@@ -7,6 +7,8 @@ final class EncodingStream {
     let sink: ByteSink
     /// The number of open values in this stream; only the innermost may write.
     var depth = 0
+    /// The number of members that were indexed or moved because of repeated keys, for tests.
+    private(set) var steps = 0
     /// The members of all open objects, outermost first.
     private let members: MemberLog
 
@@ -91,6 +93,7 @@ final class EncodingStream {
     }
 
     private func positions(since first: Int) -> [UInt64: Int] {
+        steps += members.count - first
         var positions: [UInt64: Int] = [:]
         for place in first..<members.count where !members[place].isReplaced {
             let fingerprint = members[place].fingerprint
@@ -106,6 +109,7 @@ final class EncodingStream {
     func compact(
         since first: Int, _ pending: inout [(offset: Int, encoder: StreamEncoder)]
     ) -> Int {
+        steps += members.count - first
         var (removed, kept, next) = (0, first, 0)
         var keptPending: [(offset: Int, encoder: StreamEncoder)] = []
         for place in first..<members.count {

@@ -3,8 +3,8 @@ import Testing
 
 @testable import ErrandJSON
 
-/// The time to encode an object grows linearly with the number of its keys, also if they are repeated.
-@Suite(.timeLimit(.minutes(1))) struct RepeatedKeyEncodingTests {
+/// The number of members that are indexed or moved grows linearly with the number of encoded keys.
+@Suite(.timeLimit(.minutes(1))) struct EncodingStepsTests {
     /// The order in which keys are encoded, some of them again.
     enum Writing: CaseIterable {
         case once, twice, eachTwice, oneOften, fewOften, reversed
@@ -33,25 +33,33 @@ import Testing
         }
     }
 
-    /// The processor time of this thread for the encoding of members, in nanoseconds.
-    private func time(_ keys: [Int]) throws -> Int {
-        func now() -> Int {
-            var time = timespec()
-            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-            return Int(time.tv_sec) * 1_000_000_000 + Int(time.tv_nsec)
+    /// Encodes members, and counts the steps of the stream.
+    final class Counted: Encodable {
+        let members: Members
+        var steps = -1
+
+        init(_ keys: [Int]) { members = Members(keys: keys) }
+
+        func encode(to encoder: any Encoder) throws {
+            var list = encoder.unkeyedContainer()
+            try list.encode(members)
+            steps = try #require(encoder as? StreamEncoder).stream.steps
         }
-        let start = now()
-        _ = try FastJSONEncoder().encode(Members(keys: keys))
-        return now() - start
     }
 
-    /// Eight times the keys take about eight times the time; 64 times, if each repeated key took a step for each
-    /// member.
-    @Test(arguments: Writing.allCases) func timeIsLinear(writing: Writing) throws {
+    private func steps(_ keys: [Int]) throws -> Int {
+        let counted = Counted(keys)
+        _ = try FastJSONEncoder().encode(counted)
+        return counted.steps
+    }
+
+    @Test(arguments: Writing.allCases) func stepsAreLinear(writing: Writing) throws {
         let count = 2000
-        let times = try (0..<3).map { _ in try time(writing.keys(count)) }
-        let long = try time(writing.keys(8 * count))
-        #expect(long < 24 * (try #require(times.min())))
+        let (steps, twice) = (
+            try steps(writing.keys(count)), try steps(writing.keys(2 * count))
+        )
+        #expect(steps >= 0 && twice < 3 * max(steps, count))
+        #expect(twice <= 20 * 2 * count)
     }
 
     /// The last value of a key is encoded, in the place of the last one.
