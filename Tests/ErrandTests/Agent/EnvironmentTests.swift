@@ -3,7 +3,7 @@ import ErrandTesting
 import Testing
 
 private final class OwnAcceptHeader: BaseRequest {
-    override var url: String { "x" }
+    override var url: EndpointURL { "x" }
     override var headers: HTTPFields { [.accept: "own"] }
 }
 

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 final class CachedUser: JSONRequest<User> {
-    override var url: String { "users" }
+    override var url: EndpointURL { "users" }
     override var cacheSeconds: Int { 60 }
     override var writesCacheAsynchronously: Bool { false }
 }

@@ -11,7 +11,7 @@ import Testing
 /// The threads and the last value of the progress of composites.
 @Suite(.timeLimit(.minutes(15))) @MainActor struct CompositeProgressTests {
     private final class Bytes: BaseRequest {
-        override var url: String { "x" }
+        override var url: EndpointURL { "x" }
         override var responseSerializer: ResponseSerializer { .data }
     }
 

@@ -3,7 +3,7 @@ import ErrandTesting
 import Testing
 
 final class PostRequest: BaseRequest {
-    override var url: String { "post" }
+    override var url: EndpointURL { "post" }
     override var method: HTTPMethod { .post }
     override var arguments: Arguments? { ["a": 1] }
     override var authorization: Authorization? { .bearer("secret") }
