@@ -1,6 +1,6 @@
 # All commands of the project. `make test` runs before each commit, `make check` before a release; `make help` lists the rest.
 .POSIX:
-.PHONY: help setup demo demo-hub check test chaos traits boundaries language lint format samples build unit airline hub fetch
+.PHONY: help setup demo demo-hub check test chaos traits boundaries language lint format samples build mistakes unit airline hub fetch
 .PHONY: release docs check-docs api bench instructions tsan asan mutate fuzz clean
 
 help:
@@ -33,7 +33,7 @@ demo: setup
 demo-hub: setup
 	@Scripts/example Hub
 
-test: setup lint samples build unit airline hub fetch
+test: setup lint samples build mistakes unit airline hub fetch
 	@echo 'make test: all checks passed'
 
 check: test traits check-docs release chaos
@@ -72,6 +72,9 @@ format:
 
 build: setup
 	@Scripts/build-strictly
+
+mistakes: build
+	@Scripts/check-mistakes
 
 unit: build
 	@Scripts/setup --tests

@@ -87,7 +87,7 @@
             ]
         }
 
-        private static func url(_ key: String, _ path: Path<String?>) -> Setting {
+        private static func url(_ key: String, _ path: Path<EndpointURL?>) -> Setting {
             Setting(key) { reader, configuration throws(RequestError) in
                 guard let text = try reader.string(key) else { return }
                 guard let url = try? URI(parsing: text), url.isAbsoluteHTTP, url.isValid else {
@@ -95,7 +95,7 @@
                         key, (try? URI(parsing: text))?.redacted,
                         "an absolute URL, such as https://api.example.com/v1")
                 }
-                configuration[keyPath: path] = text
+                configuration[keyPath: path] = EndpointURL(raw: text)
             }
         }
 

@@ -71,11 +71,16 @@ extension DownloadQueue.Download {
 
     /// The paths of the finished file, the part file and the journal; `nil` for a URL that cannot be parsed.
     var paths: DownloadDestination? {
-        (try? URI(parsing: url)).flatMap { try? DownloadDestination(plan, url: $0) }
+        guard url.fault == nil, let parsed = try? URI(parsingEndpoint: url.text) else { return nil }
+        return try? DownloadDestination(plan, url: parsed)
     }
 
     /// Refuses a download that must not be stored, or that every start would refuse.
     func check(_ names: SecretNames) throws(RequestError) {
+        if let fault = url.fault {
+            throw RequestError(
+                .invalidURL, stage: .build, "The download's url \(fault.reason)")
+        }
         if let fault = retryPolicy?.fault {
             throw RequestError(.invalidConfiguration, stage: .build, fault)
         }

@@ -10,7 +10,13 @@ extension DownloadQueue {
     /// to its cookie storage; headers with credentials are refused.
     public struct Download: Sendable, Hashable, Codable {
         /// The URL.
-        public var url: String
+        ///
+        /// ``DownloadQueue/add(_:)`` refuses a URL with a value that would lead to another file.
+        public var url: EndpointURL {
+            get { storedURL.url }
+            set { storedURL = StoredEndpointURL(newValue) }
+        }
+        private var storedURL: StoredEndpointURL
         /// The finished file, or an existing folder: then the response names the file.
         public var destination: URL
         /// The handling of an existing file (default `nil`: replaced; in a folder, the new one is renamed).
@@ -76,20 +82,21 @@ extension DownloadQueue {
         private var texts: [String: String]?
 
         private enum CodingKeys: String, CodingKey {
-            case url, destination, headers, segments, notBefore, requiresUnmeteredNetwork, digests
+            case storedURL = "url"
+            case destination, headers, segments, notBefore, requiresUnmeteredNetwork, digests
             case policy, retry, timeouts, texts
             case priorityLevel = "priorityValue"
         }
 
         /// Creates a download.
         public init(
-            _ url: String, to destination: URL,
+            _ url: EndpointURL, to destination: URL,
             existingFile: DownloadPlan.ExistingFile? = nil, headers: HTTPFields = [:],
             expectedDigests: [DownloadedFile.Digest] = [], segments: Int = 1,
             priority: RequestPriority = .normal, notBefore: Date? = nil,
             requiresUnmeteredNetwork: Bool = false
         ) {
-            self.url = url
+            storedURL = StoredEndpointURL(url)
             self.destination = destination
             policy = existingFile.map(StoredPolicy.init)
             self.headers = headers

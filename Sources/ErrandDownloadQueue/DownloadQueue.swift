@@ -178,6 +178,7 @@ public final class DownloadQueue: Sendable {
     ///
     /// - Returns: The identifiers of the entries.
     /// - Throws: ``RequestError/Code/storeFailed``, also if another queue uses the database;
+    ///   ``RequestError/Code/invalidURL`` for a URL with a value that would lead to another file;
     ///   ``RequestError/Code/invalidConfiguration`` for headers with credentials, for digests or segments that no
     ///   download can have, for a date that is not finite, for a retry policy or timeouts that no request can have, and
     ///   for limits of the queue below 1. None was added then.

@@ -172,14 +172,14 @@ struct QueueState: Sendable {
     /// The file that a download writes.
     private struct FileKey: Hashable {
         let destination: URL
-        let url: String
+        let url: EndpointURL
 
         init(_ download: DownloadQueue.Download) {
             (destination, url) = (download.destination, download.url)
         }
     }
 
-    private static func host(of url: String) -> String {
-        (try? URIParser.parse(url))?.host ?? ""
+    private static func host(of url: EndpointURL) -> String {
+        (try? URIParser.parse(url.text))?.host ?? ""
     }
 }

@@ -87,8 +87,8 @@
                     guard let host = url.host else { return false }
                     return patterns.contains { $0.matches(host) }
                 case .baseURL:
-                    guard let text = try? configuration.inEnvironment().baseURL,
-                        let base = try? URI(parsing: text)
+                    guard let own = try? configuration.inEnvironment().baseURL, own.fault == nil,
+                        let base = try? URI(parsingEndpoint: own.text)
                     else { return false }
                     return url.hasOrigin(of: base)
                 }

@@ -143,7 +143,7 @@ extension OutboxEntry {
 
     /// The description of one attempt; the configuration's headers and credentials are added to it.
     package var description: RequestDescription {
-        var description = RequestDescription(endpoint: endpoint, url: url)
+        var description = RequestDescription(endpoint: endpoint, url: EndpointURL(raw: url))
         description.tag = tag
         description.method = HTTPMethod(method)
         for header in headers {

@@ -7,7 +7,7 @@ public import Foundation
 ///     final class UploadMovie: ResumableUploadRequest {
 ///         let movie: URL
 ///         init(movie: URL) { self.movie = movie }
-///         override var url: String { "/files/" }
+///         override var url: EndpointURL { "/files/" }
 ///         override var file: URL { movie }
 ///     }
 ///     let uploaded = try await UploadMovie(movie: movie).value()
@@ -36,7 +36,7 @@ nonisolated open class ResumableUploadRequest: Request<UploadedFile> {
         case required
     }
 
-    private let ownURL: String?
+    private let ownURL: EndpointURL?
     private let ownFile: URL?
 
     /// Creates a request whose class overrides ``BaseRequest/url`` and ``file``.
@@ -50,7 +50,7 @@ nonisolated open class ResumableUploadRequest: Request<UploadedFile> {
     /// - Parameters:
     ///   - url: The URL that creates uploads: absolute, or a path below the base URL.
     ///   - file: The file.
-    public init(_ url: String, file: URL) {
+    public init(_ url: EndpointURL, file: URL) {
         (ownURL, ownFile) = (url, file)
         super.init()
     }
@@ -59,7 +59,7 @@ nonisolated open class ResumableUploadRequest: Request<UploadedFile> {
     ///
     /// Default: the one given to the initializer. A URL with another query is the URL of another upload:
     /// send values that change, such as a token, in a header.
-    open override var url: String { ownURL ?? super.url }
+    open override var url: EndpointURL { ownURL ?? super.url }
 
     /// The file to upload: a regular file, which must not change before the end.
     ///

@@ -87,11 +87,11 @@ struct ReadmeSamplesTests {
     }
 
     private func withServer(
-        _ body: (String) async throws -> Void, isolation: isolated (any Actor)? = #isolation
+        _ body: (EndpointURL) async throws -> Void, isolation: isolated (any Actor)? = #isolation
     ) async throws {
         try await server.start()
         do {
-            try await body(server.url(""))
+            try await body(server.baseURL)
         } catch {
             await server.stop()
             throw error

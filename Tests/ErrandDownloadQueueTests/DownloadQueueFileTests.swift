@@ -139,7 +139,7 @@ import Testing
         try await queue.add(
             ["1", "2"].map {
                 DownloadQueue.Download(
-                    "https://cdn.example.com/" + $0, to: folder, existingFile: policy)
+                    "https://cdn.example.com/\($0)", to: folder, existingFile: policy)
             })
         try await queue.untilIdle()
         await queue.close()

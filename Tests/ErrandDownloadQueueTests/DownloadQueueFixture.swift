@@ -76,7 +76,7 @@ final class DownloadQueueFixture: Sendable {
     func file(_ name: String = "a") -> URL { folder.appendingPathComponent(name + ".bin") }
 
     func download(_ name: String = "a") -> DownloadQueue.Download {
-        .init(server.url("/" + name), to: file(name))
+        .init("\(server.baseURL)/\(raw: name)", to: file(name))
     }
 
     /// Whether the files of these downloads have the content.

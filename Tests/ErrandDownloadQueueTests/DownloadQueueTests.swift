@@ -260,7 +260,7 @@ import Testing
             try await queue.open()
             try await queue.add(
                 zip(urls, ["a", "b"]).map { url, name in
-                    .init(url, to: URL(fileURLWithPath: "\(path)/\(name).bin"))
+                    .init(EndpointURL(raw: url), to: URL(fileURLWithPath: "\(path)/\(name).bin"))
                 })
             for await entries in queue.updates
             where entries.allSatisfy({ $0.progress.bytesReceived == 60_000 }) {

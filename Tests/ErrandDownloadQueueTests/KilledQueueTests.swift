@@ -139,7 +139,7 @@ import Testing
         // the processes.
         let agent = RequestAgent(transport: CurlTransport(), store: nil)
         let request = RequestDescription(
-            endpoint: "Last", url: fixture.server.url("/missing"))
+            endpoint: "Last", url: "\(fixture.server.baseURL)/missing")
         await #expect(throws: RequestError.self) { try await agent.start(request).response() }
         await agent.shutdown()
         #expect(fixture.server.requests.contains { $0.path == "/missing" })

@@ -75,7 +75,8 @@ import Testing
         try await queue.add(
             paths.enumerated().map { number, path in
                 DownloadQueue.Download(
-                    "https://host\(host(path)).example.com\(path)", to: fixture.file("\(number)"))
+                    "https://host\(host(path)).example.com\(raw: path)",
+                    to: fixture.file("\(number)"))
             })
         var unfinished = Dictionary(grouping: paths, by: host).mapValues(\.count)
         var finished: [String: Int] = [:]

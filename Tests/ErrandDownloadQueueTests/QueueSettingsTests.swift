@@ -16,7 +16,7 @@ import Testing
     init() throws { fixture = try DownloadQueueFixture() }
 
     private func download(_ name: String) -> DownloadQueue.Download {
-        .init("https://cdn.example.com/" + name, to: fixture.file(name))
+        .init("https://cdn.example.com/\(name)", to: fixture.file(name))
     }
 
     private static let invalid: [DownloadQueue.Limits] = [

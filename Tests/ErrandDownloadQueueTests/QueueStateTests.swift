@@ -23,7 +23,7 @@ import Testing
     }
 
     private func download(
-        _ url: String = "http://a/f", _ priority: RequestPriority = .normal,
+        _ url: EndpointURL = "http://a/f", _ priority: RequestPriority = .normal,
         notBefore: Date? = nil, isUnmetered: Bool = false
     ) -> Download {
         Download(

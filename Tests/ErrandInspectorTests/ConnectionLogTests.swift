@@ -65,7 +65,7 @@ struct ConnectionLogTests {
         let recorder = InspectorRecorder(
             limits: InspectorRecorder.Limits(), clock: SystemClock())
         let events = EventRecorder()
-        var configuration = Configuration(baseURL: server.url())
+        var configuration = Configuration(baseURL: server.baseURL)
         configuration.eventListeners = [recorder, events]
         let agent = RequestAgent(
             configuration: configuration, transport: CurlTransport(), store: nil)

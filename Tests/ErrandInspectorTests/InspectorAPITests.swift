@@ -140,7 +140,7 @@ struct InspectorAPITests {
                     }
                 }
 
-                override var url: String { "https://api.example.com/login?api_key=REDACTED&page=1" }
+                override var url: EndpointURL { "https://api.example.com/login?api_key=REDACTED&page=1" }
                 override var method: HTTPMethod { .post }
                 override var headerFieldValues: HeaderPairs {
                     [

@@ -33,7 +33,7 @@ struct InspectorFixture {
     func description(
         _ url: String, _ change: (inout RequestDescription) -> Void = { _ in }
     ) -> RequestDescription {
-        var description = RequestDescription(endpoint: "GetIssue", url: url)
+        var description = RequestDescription(endpoint: "GetIssue", url: EndpointURL(raw: url))
         change(&description)
         return description
     }

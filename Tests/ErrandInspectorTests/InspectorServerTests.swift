@@ -24,7 +24,7 @@
             _ url: String, token: String? = nil, origin: String? = nil
         ) async throws -> Response {
             let client = RequestAgent(transport: CurlTransport(), store: nil)
-            var description = RequestDescription(endpoint: "Page", url: url)
+            var description = RequestDescription(endpoint: "Page", url: EndpointURL(raw: url))
             description.responseSerializer = .data
             description.acceptableStatusCodes = 0..<600
             if let token { description.headers[.authorization] = "Bearer \(token)" }

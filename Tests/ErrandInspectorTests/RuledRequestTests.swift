@@ -16,14 +16,14 @@ struct RuledRequestTests {
     }
 
     private final class Text: BaseRequest {
-        override var url: String { "/text" }
+        override var url: EndpointURL { "/text" }
         override var responseSerializer: ResponseSerializer { .data }
     }
 
     private final class File: DownloadRequest {
         private let file: URL
         init(_ file: URL) { self.file = file }
-        override var url: String { "/file" }
+        override var url: EndpointURL { "/file" }
         override var destination: URL { file }
         override var retryPolicy: RetryPolicy? {
             RetryPolicy(maximumAttempts: 3, baseDelay: .zero)
@@ -36,7 +36,7 @@ struct RuledRequestTests {
     private final class Upload: BaseRequest {
         private let content: Data
         init(_ content: Data) { self.content = content }
-        override var url: String { "/upload" }
+        override var url: EndpointURL { "/upload" }
         override var method: HTTPMethod { .post }
         override var body: HTTPBody? { .data(content) }
         override var responseSerializer: ResponseSerializer { .data }
@@ -60,7 +60,7 @@ struct RuledRequestTests {
     }
 
     private func agent(_ kind: Kind) -> RequestAgent {
-        var configuration = Configuration(baseURL: server.url("/"))
+        var configuration = Configuration(baseURL: server.baseURL)
         configuration.eventListeners = [recorder]
         let transport: any Transport =
             switch kind {

@@ -40,7 +40,8 @@ struct SeveralInspectorsTests {
     }
 
     private func run(_ agent: RequestAgent, _ url: String = "/a") async throws -> Response {
-        try await agent.start(RequestDescription(endpoint: "GetIssue", url: url)).response()
+        try await agent.start(RequestDescription(endpoint: "GetIssue", url: EndpointURL(raw: url)))
+            .response()
     }
 
     @Test(arguments: [1, 2, 3])

@@ -216,7 +216,7 @@
                 var tasks: [RequestTask] = []
                 for number in 0..<100 {
                     var description = RequestDescription(
-                        endpoint: "GetUser", url: names[number % names.count])
+                        endpoint: "GetUser", url: EndpointURL(raw: names[number % names.count]))
                     if number % 2 == 0 { description.duplicatePolicy = .join }
                     tasks.append(agent.start(description))
                 }

@@ -41,7 +41,8 @@ import Testing
                 return configuration
             }(), transport: transport)
         for number in 0..<count {
-            var description = RequestDescription(endpoint: "Get\(number)", url: url)
+            var description = RequestDescription(
+                endpoint: "Get\(number)", url: EndpointURL(raw: url))
             description.retryPolicy = RetryPolicy.none
             _ = await agent.start(description).outcome()
         }

@@ -29,7 +29,7 @@
         }
 
         private func request(_ url: String = "/users") -> RequestDescription {
-            RequestDescription(endpoint: "GetUser", url: url)
+            RequestDescription(endpoint: "GetUser", url: EndpointURL(raw: url))
         }
 
         private func spans(named name: String) -> [FinishedInMemorySpan] {

@@ -76,7 +76,7 @@ import Testing
         server.route("/a") { _ in LoopbackResponse(body: "{}") }
         try await server.start()
         let events = EventRecorder()
-        var configuration = Configuration(baseURL: server.url())
+        var configuration = Configuration(baseURL: server.baseURL)
         configuration.eventListeners = [events]
         let cassette = try CassetteTransport(file, mode: .record(over: CurlTransport()))
         let agent = RequestAgent(configuration: configuration, transport: cassette, store: nil)
@@ -155,7 +155,7 @@ import Testing
         }
         server.route("/new") { _ in LoopbackResponse(body: #"{"nick":"amelia"}"#) }
         try await server.start()
-        let base = server.url()
+        let base = server.baseURL
         for mode in [CassetteTransport.Mode.record(over: CurlTransport()), .replay] {
             let cassette = try CassetteTransport(file, mode: mode)
             let agent = RequestAgent(

@@ -24,7 +24,7 @@
         }
 
         private func request(_ url: String) -> RequestDescription {
-            RequestDescription(endpoint: "Get", url: url)
+            RequestDescription(endpoint: "Get", url: EndpointURL(raw: url))
         }
 
         /// Waits until the agent refuses requests.

@@ -16,7 +16,7 @@
 
             init(_ url: String, file: URL, killsBefore last: Int) {
                 self.last = last
-                super.init(url, file: file)
+                super.init(EndpointURL(raw: url), file: file)
             }
 
             override var pieceSize: Int64? { 3000 }
@@ -127,7 +127,8 @@
             await #expect(processExitsWith: .success) {
                 [url = tus.url("/files/") as String, path = file.url.path as String] in
                 let agent = RequestAgent()
-                let upload = ResumableUploadRequest(url, file: URL(fileURLWithPath: path))
+                let upload = ResumableUploadRequest(
+                    EndpointURL(raw: url), file: URL(fileURLWithPath: path))
                 let before = Self.peak()
                 let output = try await agent.value(upload)
                 let growth = Self.peak() - before

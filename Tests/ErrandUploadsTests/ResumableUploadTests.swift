@@ -56,7 +56,8 @@ struct ResumableUploadTests {
     func emptyFileNeedsNoPiece(kind: TransportKind) async throws {
         let agent = fixture.agent(over: kind)
         let empty = try TemporaryFile(name: "empty")
-        let output = try await agent.value(ResumableUploadRequest(tus.url, file: empty.url))
+        let output = try await agent.value(
+            ResumableUploadRequest(EndpointURL(raw: tus.url), file: empty.url))
         #expect(output.bytes == 0 && tus.methods == ["OPTIONS", "POST"])
         await tus.server.stop()
     }
@@ -384,7 +385,7 @@ struct ResumableUploadTests {
         #expect(await failure(upload { $0.piece = 0 })?.code == .invalidConfiguration)
         #expect(await failure(upload { $0.rate = 0 })?.code == .invalidConfiguration)
         #expect(await failure(upload { $0.data = ["a b": ""] })?.code == .invalidHeader)
-        let missing = Upload(tus.url, file: file.url.appendingPathExtension("no"))
+        let missing = Upload(EndpointURL(raw: tus.url), file: file.url.appendingPathExtension("no"))
         #expect(await failure(missing)?.code == .invalidBody)
         #expect(tus.methods.isEmpty)
         await tus.server.stop()

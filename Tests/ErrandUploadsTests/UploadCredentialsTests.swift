@@ -64,7 +64,8 @@ struct UploadCredentialsTests {
 
     @Test func journalContainsNoSecrets() async throws {
         fixture.tus.fault { _, request, _ in request.method == "PATCH" ? .reset : nil }
-        let upload = UploadFixture.Upload(fixture.tus.url + "?token=sesame", file: fixture.file.url)
+        let upload = UploadFixture.Upload(
+            "\(raw: fixture.tus.url)?token=sesame", file: fixture.file.url)
         upload.policy = RetryPolicy.none
         upload.key = .bearer("secret")
         upload.data = ["filename": "confidential"]

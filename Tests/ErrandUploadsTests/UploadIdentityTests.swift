@@ -127,7 +127,7 @@ struct UploadIdentityTests {
     // MARK: - Uploads
 
     private func upload(_ fixture: UploadFixture, _ query: String) -> UploadFixture.Upload {
-        UploadFixture.Upload(fixture.tus.url + query, file: fixture.file.url)
+        UploadFixture.Upload("\(raw: fixture.tus.url)\(raw: query)", file: fixture.file.url)
     }
 
     /// Interrupts the upload to a bucket; the server keeps it.

@@ -173,7 +173,7 @@ struct ClientIdentityTests {
         var configuration = Configuration()
         configuration.transportOptions = peers.request(.nginxClients).options
         configuration.transportOptions.security = policy
-        let endpoint = InlineRequest(peers.url(.nginxClients, host: "good.errand.test")) {
+        let endpoint = InlineRequest(peers.endpoint(.nginxClients, host: "good.errand.test")) {
             $0.responseSerializer = .string
         }
         let first = RequestAgent(configuration: configuration, transport: transport, store: nil)

@@ -18,7 +18,8 @@ struct HTTPBinTests {
 
         func agent(_ change: (inout Configuration) -> Void = { _ in }) throws -> RequestAgent {
             let peers = try Peers.get()
-            var configuration = Configuration(baseURL: peers.url(.httpbin, host: "127.0.0.1", "/"))
+            var configuration = Configuration(
+                baseURL: peers.endpoint(.httpbin, host: "127.0.0.1", "/"))
             change(&configuration)
             let transport: any Transport =
                 self == .curl
@@ -31,7 +32,7 @@ struct HTTPBinTests {
         _ path: String, _ agent: RequestAgent,
         _ configure: (inout RequestDescription) -> Void = { _ in }
     ) async throws -> Response {
-        try await agent.send(InlineRequest(path, configure))
+        try await agent.send(InlineRequest(EndpointURL(raw: path), configure))
     }
 
     @Test(arguments: TransportKind.allCases)
@@ -177,7 +178,7 @@ struct HTTPBinTests {
         final class Download: DownloadRequest {
             var address = ""
             var file = URL(fileURLWithPath: "/")
-            override var url: String { address }
+            override var url: EndpointURL { EndpointURL(raw: address) }
             override var destination: URL { file }
         }
         let download = Download()

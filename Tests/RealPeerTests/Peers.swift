@@ -70,6 +70,12 @@ struct Peers: Sendable {
         "\(peer.scheme)://\(host):\(port(peer))\(path)"
     }
 
+    /// The URL of a peer for endpoints.
+    func endpoint(_ peer: Peer, host: String = "localhost", _ path: String = "/info") -> EndpointURL
+    {
+        EndpointURL(raw: url(peer, host: host, path))
+    }
+
     /// A request that trusts the tests' root certificate; `*.test` hosts are resolved without DNS.
     func request(
         _ peer: Peer, host: String = "good.errand.test", method: HTTPMethod = .get,

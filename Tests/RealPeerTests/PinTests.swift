@@ -193,7 +193,7 @@ struct PinTests {
                 "good.errand.test", publicKeys: [try peers.pin("direct")], isReportOnly: true)
         ]
         let agent = RequestAgent(configuration: configuration, transport: transport, store: nil)
-        let endpoint = InlineRequest(peers.url(.nginxTLS, host: "good.errand.test")) {
+        let endpoint = InlineRequest(peers.endpoint(.nginxTLS, host: "good.errand.test")) {
             $0.responseSerializer = .string
         }
         let response = try await agent.send(endpoint)
@@ -210,7 +210,7 @@ struct PinTests {
         final class Pinned: BaseRequest {
             var policy = SecurityPolicy()
             var address = ""
-            override var url: String { address }
+            override var url: EndpointURL { EndpointURL(raw: address) }
             override var securityPolicy: SecurityPolicy? { policy }
             override var responseSerializer: ResponseSerializer { .string }
         }

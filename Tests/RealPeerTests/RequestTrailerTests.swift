@@ -60,7 +60,7 @@ struct RequestTrailerTests {
         private let number: Int
         init(_ number: Int) { self.number = number }
 
-        override var url: String { "/\(number)" }
+        override var url: EndpointURL { "/\(number)" }
         override var method: HTTPMethod { .put }
         override var responseSerializer: ResponseSerializer { .string }
         override var securityPolicy: SecurityPolicy? { .insecureForTests }
@@ -76,7 +76,7 @@ struct RequestTrailerTests {
     private func agent(
         _ limit: Limit, _ url: String, _ options: TransportOptions = TransportOptions()
     ) -> RequestAgent {
-        var configuration = Configuration(baseURL: url)
+        var configuration = Configuration(baseURL: EndpointURL(raw: url))
         configuration.transportOptions = options
         return RequestAgent(
             configuration: configuration, transport: limit.transport(), store: nil)

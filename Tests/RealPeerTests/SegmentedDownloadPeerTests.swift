@@ -19,7 +19,7 @@ struct SegmentedDownloadPeerTests {
         let agent = RequestAgent(
             configuration: Configuration(), transport: CurlTransport(), store: nil)
         var description = RequestDescription(
-            endpoint: "Download", url: peers.url(peer, "/large"))
+            endpoint: "Download", url: peers.endpoint(peer, "/large"))
         var security = SecurityPolicy()
         security.authorityFile = peers.certificate("root.pem")
         description.securityPolicy = security

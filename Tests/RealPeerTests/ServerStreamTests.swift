@@ -12,12 +12,12 @@ struct ServerStreamTests {
     private func agent(_ kind: HTTPBinTests.TransportKind) throws -> RequestAgent {
         let peers = try Peers.get()
         return try kind.agent {
-            $0.baseURL = peers.url(.eventStreams, host: "127.0.0.1", "/")
+            $0.baseURL = peers.endpoint(.eventStreams, host: "127.0.0.1", "/")
         }
     }
 
     private func get(_ path: String, _ arguments: Arguments) -> InlineRequest {
-        InlineRequest(path) { $0.arguments = arguments }
+        InlineRequest(EndpointURL(raw: path)) { $0.arguments = arguments }
     }
 
     /// The values of Last-Event-ID that the server received.
@@ -115,7 +115,7 @@ struct ServerStreamTests {
         let agent = RequestAgent(
             configuration: configuration, transport: CurlTransport(configuration: curl), store: nil)
         let (parts, upload) = AsyncStream.makeStream(of: Data.self)
-        let url = peers.url(peer, host: "good.errand.test", "/echo")
+        let url = peers.endpoint(peer, host: "good.errand.test", "/echo")
         let stream = try await agent.stream(
             InlineRequest(url) {
                 $0.method = .post

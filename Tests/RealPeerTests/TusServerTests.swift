@@ -60,7 +60,7 @@ struct TusServerTests {
     private func upload(_ content: Data, piece: Int64? = nil) throws -> Upload {
         let file = folder.appendingPathComponent("film.bin")
         if (try? Data(contentsOf: file)) != content { try content.write(to: file) }
-        let upload = Upload(peers.url(.tus, host: "127.0.0.1", "/files/"), file: file)
+        let upload = Upload(peers.endpoint(.tus, host: "127.0.0.1", "/files/"), file: file)
         upload.piece = piece
         return upload
     }

@@ -25,7 +25,7 @@ final class FetchFile: DownloadRequest {
         self.expected = expected
     }
 
-    override var url: String { source }
+    override var url: EndpointURL { EndpointURL(raw: source) }
     override var destination: URL { file }
     override var existingFile: DownloadPlan.ExistingFile { existing }
     override var resumesDownload: Bool { !command.noResume }

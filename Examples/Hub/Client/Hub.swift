@@ -4,7 +4,7 @@ import Errand
 /// its requests.
 enum Hub {
     // A real service would use https. The server of this example has no certificate.
-    static let baseURL = "http://api.hub.example/v3"
+    static let baseURL: EndpointURL = "http://api.hub.example/v3"
     static let hosts: HostPattern = "api.hub.example"
 
     static let session = Session()

@@ -3,7 +3,7 @@ import Errand
 /// The base class of all endpoints of the service.
 class HubRequest: BaseRequest {
     override var agent: RequestAgent { Hub.agent }
-    override var baseURL: String? { Hub.baseURL }
+    override var baseURL: EndpointURL? { Hub.baseURL }
     override var headers: HTTPFields { [.accept: "application/vnd.hub.v3+json"] }
     override var errorDecoder: ErrorDecoder? { .json(HubError.self) }
 }

@@ -14,7 +14,7 @@ struct User: Decodable, Sendable {
     var joinedAt: Date
 }
 
-/// The owner and the name of a repository; the description is its part of a path.
+/// The owner and the name of a repository: two segments of a path.
 struct RepositoryName: Sendable, CustomStringConvertible {
     var owner: String
     var name: String

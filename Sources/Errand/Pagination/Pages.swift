@@ -269,10 +269,10 @@ extension RequestDescription {
             if let own = cacheArguments { cacheArguments = own.merging(new) }
         case .url(let text):
             guard customRequest == nil else {
-                customRequest?.url = text
+                customRequest?.url = EndpointURL(raw: text)
                 return
             }
-            url = text
+            url = EndpointURL(raw: text)
             isURLFiltered = true
             let isInQuery = method == .get || method == .head || method == .delete
             if argumentPlacement == .query || argumentPlacement == .automatic && isInQuery {

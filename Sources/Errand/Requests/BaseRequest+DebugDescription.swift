@@ -6,7 +6,7 @@ extension BaseRequest: CustomDebugStringConvertible {
     /// Reads overrides, as ``describe()`` does. It is not `description`, because subclasses may declare that name
     /// themselves.
     nonisolated public var debugDescription: String {
-        let address = url.prefix(upToByte: "?").prefix(upToByte: "#")
+        let address = url.text.prefix(upToByte: "?").prefix(upToByte: "#")
         // User and password before the host are not shown.
         let start = address.firstRange(ofBytes: "//")?.upperBound
         let end = start.flatMap { start in

@@ -11,7 +11,7 @@
 ///     final class Register: BaseRequest {
 ///         let username: String
 ///         init(username: String) { self.username = username }
-///         override var url: String { "/iphone/register" }
+///         override var url: EndpointURL { "/iphone/register" }
 ///         override var method: HTTPMethod { .post }
 ///         override var arguments: Arguments? { ["username": username] }
 ///     }
@@ -31,29 +31,32 @@ nonisolated open class BaseRequest {
 
     /// The path below the base URL, or an absolute URL, which ignores every base.
     ///
-    /// Default empty: the base URL as it is written; a query alone, such as `"?page=2"`, is appended to it. A query is
-    /// kept; arguments are appended to it. Characters that a URL cannot contain are percent-encoded, escapes are kept,
-    /// and a host beyond ASCII becomes `xn--…`. ``Configuration/urlJoining`` joins it with the base,
-    /// ``Configuration/urlFilters`` change it. Errors:
-    /// ``RequestError/Code/invalidURL``, ``RequestError/Code/noBaseURL``.
-    open var url: String { "" }
+    ///     override var url: EndpointURL { "users/\(id)" }
+    ///
+    /// A value is percent-encoded, so that it is one segment, or one value of the query. One slash at the start is
+    /// optional. Default empty: the base URL as it is written; a query alone, such as `"?page=2"`, is appended to it. A
+    /// query is kept, after that of the base; arguments are appended to it. Characters of the literal that a URL cannot
+    /// contain are percent-encoded, escapes are kept, and a host beyond ASCII becomes `xn--…`.
+    /// ``Configuration/urlFilters`` change it. Errors: ``RequestError/Code/invalidURL``, also for a value that would
+    /// lead to another endpoint; ``RequestError/Code/noBaseURL``. See <doc:URLs>.
+    open var url: EndpointURL { "" }
     /// The base URL of this endpoint.
     ///
     /// Default `nil`, like an empty string: the environment's, otherwise ``Configuration/baseURL``. With ``usesCDN``,
     /// a CDN URL takes precedence.
-    open var baseURL: String? { nil }
+    open var baseURL: EndpointURL? { nil }
     /// The CDN URL of this endpoint, for ``usesCDN``.
     ///
     /// Default `nil`: ``Configuration/cdnURL``, or that of the environment.
-    open var cdnURL: String? { nil }
+    open var cdnURL: EndpointURL? { nil }
     /// Whether the CDN URL is the base URL.
     ///
     /// Default false. Without a CDN URL the base URL is used.
     open var usesCDN: Bool { false }
     /// The version of the API, such as `v5`.
     ///
-    /// Default `nil`: ``Configuration/apiVersion``; empty text means none. A segment between base and path, or a
-    /// header or query parameter by ``Configuration/apiVersionPlacement``. An absolute ``url`` gets none.
+    /// Default `nil`: ``Configuration/apiVersion``; empty text means none. A segment between base and path. An absolute
+    /// ``url`` gets none.
     open var apiVersion: String? { nil }
 
     // MARK: - Method, arguments, body and headers

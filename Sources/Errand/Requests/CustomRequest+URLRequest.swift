@@ -21,7 +21,8 @@ extension CustomRequest {
         }
         let headers = (request.allHTTPHeaderFields ?? [:]).map { (name: $0.key, value: $0.value) }
         self.init(
-            url: request.url?.absoluteString ?? "", method: HTTPMethod(request.httpMethod ?? "GET"),
+            url: request.url.map { EndpointURL($0) } ?? "",
+            method: HTTPMethod(request.httpMethod ?? "GET"),
             headers: headers.sorted { $0.name < $1.name }, body: body)
     }
 }

@@ -4,7 +4,7 @@ public import Foundation
 /// The short form of a ``FileOutput`` for endpoints without a base class of their own.
 ///
 ///     final class Photo: DownloadRequest {
-///         override var url: String { "/photo.jpg" }
+///         override var url: EndpointURL { "/photo.jpg" }
 ///         override var destination: URL { URL(fileURLWithPath: "/tmp/photo.jpg") }
 ///     }
 ///     let file = try await Photo().value()  // file.url, file.bytes

@@ -1,7 +1,7 @@
 /// The output of an endpoint whose response has no body: 204, 205, HEAD.
 ///
 ///     final class DeletePost: JSONRequest<EmptyBody> {
-///         override var url: String { "/posts/7" }
+///         override var url: EndpointURL { "/posts/7" }
 ///         override var method: HTTPMethod { .delete }
 ///     }
 ///

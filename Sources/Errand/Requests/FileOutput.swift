@@ -3,7 +3,7 @@ public import Foundation
 /// An endpoint whose response body is written to a file; its output is the finished file.
 ///
 ///     final class Photo: HubRequest, FileOutput {
-///         override var url: String { "/photo.jpg" }
+///         override var url: EndpointURL { "/photo.jpg" }
 ///         var destination: URL { URL(fileURLWithPath: "/tmp/photo.jpg") }
 ///     }
 ///     let file = try await Photo().value()  // file.url, file.bytes

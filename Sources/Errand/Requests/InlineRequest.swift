@@ -19,7 +19,7 @@ nonisolated public final class InlineRequest: BaseRequest {
     ///   - agent: The agent that performs the request. Default `nil`: ``RequestAgent/shared``, or the agent at the call.
     ///   - configure: Sets the members that a subclass would override, by the same names.
     public init(
-        _ url: String, agent: RequestAgent? = nil,
+        _ url: EndpointURL, agent: RequestAgent? = nil,
         _ configure: (inout RequestDescription) -> Void = { _ in }
     ) {
         values = RequestDescription(endpoint: "InlineRequest", url: url)
@@ -34,7 +34,7 @@ nonisolated public final class InlineRequest: BaseRequest {
     }
 
     /// The URL given to the initializer.
-    public override var url: String { values.url }
+    public override var url: EndpointURL { values.url }
     /// The method set by the closure.
     public override var method: HTTPMethod { values.method }
     /// The arguments set by the closure.
@@ -107,7 +107,7 @@ nonisolated private final class DecodedInlineRequest<Output: Sendable>: Request<
         assignedAgent = inline.assignedAgent
     }
 
-    override var url: String { inline.url }
+    override var url: EndpointURL { inline.url }
     override var method: HTTPMethod { inline.method }
     override var arguments: Arguments? { inline.arguments }
     override var agent: RequestAgent { inline.agent }

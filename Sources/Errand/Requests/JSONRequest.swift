@@ -3,7 +3,7 @@
 ///     final class GetUser: JSONRequest<User> {
 ///         let id: Int
 ///         init(id: Int) { self.id = id }
-///         override var url: String { "/iphone/users" }
+///         override var url: EndpointURL { "/iphone/users" }
 ///         override var arguments: Arguments? { ["id": id] }
 ///     }
 ///     let user = try await GetUser(id: 7).value()

@@ -1,7 +1,7 @@
 /// The short form of a ``TypedRequest`` for endpoints without a base class of their own.
 ///
 ///     final class Nick: Request<String> {
-///         override var url: String { "/nick" }
+///         override var url: EndpointURL { "/nick" }
 ///         override var decoder: ResponseDecoder<String> { ResponseDecoder { $0.json["nick"].string ?? "" } }
 ///     }
 ///     let nick = try await Nick().value()

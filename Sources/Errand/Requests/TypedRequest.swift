@@ -3,7 +3,7 @@ public import ErrandCore
 /// An endpoint with a typed output, of any base class.
 ///
 ///     final class Nick: HubRequest, TypedRequest {
-///         override var url: String { "/nick" }
+///         override var url: EndpointURL { "/nick" }
 ///         var decoder: ResponseDecoder<String> { ResponseDecoder { $0.json["nick"].string ?? "" } }
 ///     }
 ///     let nick = try await Nick().value()
@@ -25,7 +25,7 @@ nonisolated public protocol TypedRequest: BaseRequest, BaseRequest.TypedMember {
 ///
 ///     final class GetUser: HubRequest, DecodableOutput {
 ///         typealias Output = User
-///         override var url: String { "/users/7" }
+///         override var url: EndpointURL { "/users/7" }
 ///     }
 ///
 /// ``BaseRequest/jsonDecoder`` and ``BaseRequest/outputPath`` apply. A response without a body is decoded as

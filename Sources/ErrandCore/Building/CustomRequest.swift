@@ -16,7 +16,7 @@ import HTTPTypes
 /// The encoded form contains the headers with their credentials: store it in a protected place.
 public struct CustomRequest: Sendable {
     /// The absolute URL.
-    public var url: String
+    public var url: EndpointURL
     /// The method.
     public var method: HTTPMethod
     /// The headers, in order.
@@ -26,7 +26,8 @@ public struct CustomRequest: Sendable {
 
     /// Creates a request.
     public init(
-        url: String, method: HTTPMethod, headers: [(name: String, value: String)], body: HTTPBody?
+        url: EndpointURL, method: HTTPMethod, headers: [(name: String, value: String)],
+        body: HTTPBody?
     ) {
         self.url = url
         self.method = method
@@ -54,7 +55,7 @@ extension CustomRequest: Codable {
             body = .file(file, contentType: type)
         }
         self.init(
-            url: try container.decode(String.self, forKey: .url),
+            url: try container.decode(StoredEndpointURL.self, forKey: .url).url,
             method: HTTPMethod(try container.decode(String.self, forKey: .method)),
             headers: try container.decode([Header].self, forKey: .headers).map {
                 ($0.name, $0.value)
@@ -63,11 +64,11 @@ extension CustomRequest: Codable {
 
     /// Encodes the request; a file body is encoded as the URL of its file.
     ///
-    /// - Throws: `EncodingError` for a body with trailers, and for a stream or multipart body;
-    ///   `MultipartBody.write(to:)` turns the latter into a file.
+    /// - Throws: `EncodingError` for a URL with a value that would lead to another endpoint, for a body with trailers,
+    ///   and for a stream or multipart body; `MultipartBody.write(to:)` turns the latter into a file.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
-        try container.encode(url, forKey: .url)
+        try container.encode(StoredEndpointURL(url), forKey: .url)
         try container.encode(method.rawValue, forKey: .method)
         try container.encode(
             headers.map { Header(name: $0.name, value: $0.value) }, forKey: .headers)
@@ -104,6 +105,6 @@ extension CustomRequest: CustomStringConvertible, CustomReflectable {
 
     /// The method and the URL without its query.
     public var description: String {
-        "\(method) \((try? URI(parsing: url))?.redacted ?? "an invalid URL")"
+        "\(method) \(url.redacted)"
     }
 }

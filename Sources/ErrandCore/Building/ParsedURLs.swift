@@ -2,7 +2,7 @@ package import ErrandHTTP
 import Foundation
 import Synchronization
 
-/// The URLs that were parsed or resolved recently.
+/// The URLs that were parsed or joined recently.
 ///
 /// Base URLs, and the URLs of most endpoints, are the same text in many requests, and parsing costs more than
 /// the rest of building a small request. A table with one place for each hash value needs no order of use: a
@@ -39,7 +39,7 @@ package final class ParsedURLs: Sendable {
         }
     }
 
-    private final class Resolution: Sendable {
+    private final class Joining: Sendable {
         let reference: URI
         let base: URI
         let url: URI
@@ -50,8 +50,8 @@ package final class ParsedURLs: Sendable {
             self.url = url
         }
 
-        /// The resolved URL if these are its reference and base.
-        func url(of other: URI, against otherBase: URI) -> URI? {
+        /// The joined URL if these are its reference and base.
+        func url(of other: URI, below otherBase: URI) -> URI? {
             reference.identity == other.identity && base.identity == otherBase.identity ? url : nil
         }
     }
@@ -60,16 +60,18 @@ package final class ParsedURLs: Sendable {
     private static let maximumLength = 256
 
     private let entries = Mutex([Entry?](repeating: nil, count: places))
-    private let resolutions = Mutex([Resolution?](repeating: nil, count: places))
+    private let joinings = Mutex([Joining?](repeating: nil, count: places))
 
     package init() {}
 
-    /// Parses a URL like `URI(parsing:)`.
+    /// Parses a URL like `URI(parsingEndpoint:)`.
     package func url(parsing text: String) throws(RequestError) -> URI {
-        guard text.utf8.count <= Self.maximumLength else { return try URI(parsing: text) }
+        guard text.utf8.count <= Self.maximumLength else {
+            return try URI(parsingEndpoint: text)
+        }
         let place = Self.place(of: text)
         if let url = entries.withLock({ $0[place]?.url(of: text) }) { return url }
-        let url = try URI(parsing: text)
+        let url = try URI(parsingEndpoint: text)
         guard Self.mayKeep(url) else { return url }
         let entry = Entry(text, url)
         let replaced = entries.withLock { exchange(&$0[place], with: entry) }
@@ -77,17 +79,17 @@ package final class ParsedURLs: Sendable {
         return url
     }
 
-    /// Resolves a reference against a base URL, whose path is a directory with or without a slash at its end.
-    package func resolve(_ reference: URI, against base: URI) -> URI {
+    /// Joins the path and the query of a reference with a base URL, like `URI.joined(below:)`.
+    package func join(_ reference: URI, below base: URI) -> URI {
         guard Self.mayKeep(reference), Self.mayKeep(base) else {
-            return reference.resolved(against: base.asDirectory)
+            return reference.joined(below: base)
         }
         let place = (reference.identity ^ base.identity) % Self.places
-        if let url = resolutions.withLock({ $0[place]?.url(of: reference, against: base) }) {
+        if let url = joinings.withLock({ $0[place]?.url(of: reference, below: base) }) {
             return url
         }
-        let entry = Resolution(reference, base, reference.resolved(against: base.asDirectory))
-        let replaced = resolutions.withLock { exchange(&$0[place], with: entry) }
+        let entry = Joining(reference, base, reference.joined(below: base))
+        let replaced = joinings.withLock { exchange(&$0[place], with: entry) }
         withExtendedLifetime(replaced) {}
         return entry.url
     }

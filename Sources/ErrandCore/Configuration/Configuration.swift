@@ -6,9 +6,9 @@ public import HTTPTypes
 /// Each task keeps the configuration with which it started.
 public struct Configuration: Sendable {
     /// The base of relative URLs; `nil` or empty means none.
-    public var baseURL: String?
+    public var baseURL: EndpointURL?
     /// The base URL of requests that use the CDN.
-    public var cdnURL: String?
+    public var cdnURL: EndpointURL?
     /// Named deployments of the service (default none).
     public var environments: [String: Environment] = [:]
     /// The name of the environment in use.
@@ -16,14 +16,11 @@ public struct Configuration: Sendable {
     /// `nil`, the default, uses ``baseURL`` and ``cdnURL``. A name that ``environments`` lacks fails
     /// requests with ``RequestError/Code/invalidConfiguration``.
     public var environment: String?
-    /// How the base and the path are joined (default ``URLJoining/rfc3986``).
-    public var urlJoining: URLJoining = .rfc3986
     /// The API version of endpoints that do not set one; `nil` or empty, the default, means none.
     ///
-    /// An endpoint whose version is empty text has none.
+    /// A path segment, or several, between the base URL and a relative URL: `https://example.com/v5/users`. An endpoint
+    /// whose version is empty text has none.
     public var apiVersion: String?
-    /// The position of the API version (default ``APIVersionPlacement/path``).
-    public var apiVersionPlacement: APIVersionPlacement = .path
     /// Filters of the endpoint's URL, applied in order before it is joined with the base.
     public var urlFilters: [any URLFilter] = []
     /// Whether ``urlFilters`` apply to endpoints with absolute URLs (default true).
@@ -203,7 +200,7 @@ public struct Configuration: Sendable {
     package var sharedAccessories: [any Sendable] = []
 
     /// Creates a configuration with defaults.
-    public init(baseURL: String? = nil, cdnURL: String? = nil) {
+    public init(baseURL: EndpointURL? = nil, cdnURL: EndpointURL? = nil) {
         self.baseURL = baseURL
         self.cdnURL = cdnURL
     }
@@ -215,7 +212,7 @@ extension Configuration: CustomStringConvertible, CustomReflectable {
 
     /// The base URL and the selected environment.
     public var description: String {
-        let base = baseURL.flatMap { try? URI(parsing: $0) }?.redacted ?? "no base"
+        let base = baseURL?.redacted ?? "no base"
         return "Configuration: \(base)\(environment.map { ", \($0)" } ?? "")"
     }
 }

@@ -14,16 +14,18 @@ extension Configuration {
     ///     agent.configuration = configuration     // running tasks keep theirs
     public struct Environment: Sendable, Hashable {
         /// Replaces the configuration's base URL; `nil` keeps it.
-        public var baseURL: String?
+        public var baseURL: EndpointURL?
         /// Replaces the configuration's CDN URL; `nil` keeps it.
-        public var cdnURL: String?
+        public var cdnURL: EndpointURL?
         /// Headers of every request.
         ///
         /// They override ``Configuration/sharedHeaders``, not the request's own.
         public var headers: HTTPFields
 
         /// Creates an environment; the defaults keep the configuration's values.
-        public init(baseURL: String? = nil, cdnURL: String? = nil, headers: HTTPFields = [:]) {
+        public init(
+            baseURL: EndpointURL? = nil, cdnURL: EndpointURL? = nil, headers: HTTPFields = [:]
+        ) {
             self.baseURL = baseURL
             self.cdnURL = cdnURL
             self.headers = headers

@@ -13,18 +13,17 @@ public struct RequestDescription: Sendable {
     package var endpointType: ObjectIdentifier?
 
     /// A path relative to the base URL, or an absolute URL.
-    public var url: String
+    public var url: EndpointURL
     /// Replaces the configuration's base URL.
-    public var baseURL: String?
+    public var baseURL: EndpointURL?
     /// Replaces the configuration's CDN URL.
-    public var cdnURL: String? {
+    public var cdnURL: EndpointURL? {
         get { rare?.value.cdnURL }
         set { change { $0.cdnURL = newValue } }
     }
     /// Whether the CDN URL is the base.
     public var usesCDN = false
-    /// The API version, by default a path segment between base and path; `nil` uses the
-    /// configuration's, an empty text none.
+    /// The API version, a path segment between base and path; `nil` uses the configuration's, an empty text none.
     public var apiVersion: String? {
         get { rare?.value.apiVersion }
         set { change { $0.apiVersion = newValue } }
@@ -204,7 +203,7 @@ public struct RequestDescription: Sendable {
         var download: DownloadPlan?
         var maximumStaleness: Duration?
         var responseToStore: (@Sendable (Response) -> Response?)?
-        var cdnURL: String?
+        var cdnURL: EndpointURL?
         var apiVersion: String?
         var bandwidth: BandwidthLimit?
         var timeouts: Timeouts?
@@ -277,7 +276,7 @@ public struct RequestDescription: Sendable {
     }
 
     /// Creates a description with defaults.
-    public init(endpoint: String, url: String) {
+    public init(endpoint: String, url: EndpointURL) {
         self.endpoint = endpoint
         self.url = url
     }
@@ -290,8 +289,7 @@ extension RequestDescription: CustomStringConvertible, CustomReflectable {
     /// The endpoint, the method, and the URL without query.
     public var description: String {
         let address = customRequest?.url ?? url
-        let shown = (try? URI(parsing: address))?.redacted ?? "an invalid URL"
-        return "\(endpoint): \(customRequest?.method ?? method) \(shown)"
+        return "\(endpoint): \(customRequest?.method ?? method) \(address.redacted)"
     }
 }
 

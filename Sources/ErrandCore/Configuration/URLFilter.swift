@@ -25,7 +25,7 @@ public struct ClosureURLFilter: URLFilter {
         components change: @escaping @Sendable (inout URI, RequestDescription) async throws -> Void
     ) {
         body = { url, request in
-            var components = try URI(parsing: url)
+            var components = try URI(parsingEndpoint: url)
             try await change(&components, request)
             return components.string
         }
@@ -60,7 +60,7 @@ public struct QueryFilter: URLFilter {
     /// - Throws: ``RequestError/Code/invalidArguments``, ``RequestError/Code/invalidURL``.
     public func filter(_ url: String, of request: RequestDescription) throws(RequestError) -> String
     {
-        var uri = try URI(parsing: url)
+        var uri = try URI(parsingEndpoint: url)
         let present = Set(
             (uri.query ?? "").pieces(at: "&").map { pair in pair.prefix(upToByte: "=") })
         let bytes = try FormWriter.bytes(of: arguments, encoding: encoding)

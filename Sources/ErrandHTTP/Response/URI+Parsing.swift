@@ -7,8 +7,19 @@ extension URI {
     /// - Throws: ``RequestError/Code/invalidURL`` for control characters (CR, LF and NUL among them), a port
     ///   outside 1 to 65535, and an invalid host.
     public init(parsing text: String) throws(RequestError) {
+        try self.init(text, isPath: false)
+    }
+
+    /// Parses the text of an ``EndpointURL``: text without `://` after a scheme has neither scheme nor host.
+    ///
+    /// - Throws: ``RequestError/Code/invalidURL``, in the same cases as ``init(parsing:)``.
+    package init(parsingEndpoint text: String) throws(RequestError) {
+        try self.init(text, isPath: !EndpointURL.isAbsolute(text))
+    }
+
+    private init(_ text: String, isPath: Bool) throws(RequestError) {
         do throws(InvalidURI) {
-            self = try URIParser.parse(text)
+            self = try URIParser.parse(text, isPath: isPath)
         } catch {
             throw RequestError(.invalidURL, stage: .build, error.reason)
         }

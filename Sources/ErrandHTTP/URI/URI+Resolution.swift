@@ -17,12 +17,40 @@ extension URI {
             path: Self.removingDotSegments(isAbsolute ? path : base.merging(path)), query: query)
     }
 
-    /// The URI without its fragment, with a slash at the end of its path.
-    package var asDirectory: URI {
-        var directory = self
-        if fragment != nil { directory.fragment = nil }
-        if path.utf8.last != UInt8(ascii: "/") { directory.path += "/" }
-        return directory
+    /// This path below the path of a base URL, with one slash between them, and this query after that of the base.
+    ///
+    /// A slash at the start of this path is ignored. Without a path, the base's path is kept as it is written.
+    ///
+    /// - Parameter segments: Encoded segments between both paths; `nil` for none.
+    package func joined(below base: URI, through segments: String? = nil) -> URI {
+        var joined = base.path
+        if let segments {
+            if joined.utf8.last != UInt8(ascii: "/") { joined += "/" }
+            joined += segments
+        }
+        if !path.isEmpty {
+            switch (joined.utf8.last == UInt8(ascii: "/"), path.utf8.first == UInt8(ascii: "/")) {
+            case (true, true): joined.removeLast()
+            case (false, false): joined += "/"
+            default: break
+            }
+            joined += path
+        }
+        if joined.isEmpty { joined = "/" }
+        var query = query
+        if let shared = base.query, !shared.isEmpty {
+            query = query.flatMap { $0.isEmpty ? nil : Self.query(shared, and: $0) } ?? shared
+        } else if path.isEmpty, query?.isEmpty == true {
+            query = nil
+        }
+        return URI(
+            canonicalScheme: base.scheme, userInfo: base.userInfo, host: base.host,
+            port: base.port, path: Self.removingDotSegments(joined), query: query,
+            fragment: fragment)
+    }
+
+    private static func query(_ one: String, and other: String) -> String {
+        one.utf8.last == UInt8(ascii: "&") ? one + other : "\(one)&\(other)"
     }
 
     /// The URI with other components of valid URIs.
@@ -83,7 +111,6 @@ extension URI {
             query = addition
             return
         }
-        self.query =
-            query.utf8.last == UInt8(ascii: "&") ? query + addition : "\(query)&\(addition)"
+        self.query = Self.query(query, and: addition)
     }
 }

@@ -18,13 +18,14 @@ package struct URIParser {
     private var query: String?
     private var fragment: String?
 
-    package static func parse(_ text: String) throws(InvalidURI) -> URI {
+    /// Parses a URI, or with `isPath` text that has neither scheme nor host, such as `jobs:cancel`.
+    package static func parse(_ text: String, isPath: Bool = false) throws(InvalidURI) -> URI {
         var text = text
         // `withUTF8` rethrows `any Error`; the result keeps the error type.
         let result: Result<URI, InvalidURI> = text.withUTF8 { bytes in
             do throws(InvalidURI) {
                 var parser = URIParser()
-                try parser.read(bytes)
+                try parser.read(bytes, isPath: isPath)
                 return .success(parser.uri)
             } catch {
                 return .failure(error)
@@ -41,7 +42,9 @@ package struct URIParser {
 
     private static func invalid(_ reason: String) -> InvalidURI { InvalidURI(reason: reason) }
 
-    private mutating func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(InvalidURI) {
+    private mutating func read(
+        _ bytes: UnsafeBufferPointer<UInt8>, isPath: Bool
+    ) throws(InvalidURI) {
         if let index = bytes.firstIndex(where: { $0 < 0x20 || $0 == 0x7F }) {
             throw Self.invalid(
                 "The URL contains \(Self.name(ofControl: bytes[index])) at byte \(index). "
@@ -56,11 +59,11 @@ package struct URIParser {
             query = PercentEncoding.encoded(rest[(index + 1)...], keeping: URIBytes.query)
             rest = rest[..<index]
         }
-        if let colon = Self.endOfScheme(rest) {
+        if !isPath, let colon = Self.endOfScheme(rest) {
             scheme = String(lowercasingASCII: rest[..<colon])
             rest = rest[(colon + 1)...]
         }
-        if rest.starts(with: Self.twoSlashes) {
+        if !isPath, rest.starts(with: Self.twoSlashes) {
             rest = rest.dropFirst(2)
             let end = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
             try read(authority: rest[..<end])

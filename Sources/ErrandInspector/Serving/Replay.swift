@@ -75,7 +75,8 @@ struct Replay: Sendable, Decodable {
             throw Self.withheld("The body", original.url)
         }
         return CustomRequest(
-            url: url, method: HTTPMethod(method.uppercasedASCII()), headers: fields, body: content)
+            url: EndpointURL(raw: url), method: HTTPMethod(method.uppercasedASCII()),
+            headers: fields, body: content)
     }
 
     /// Whether the page has seen all of a body: the new one, or a recorded one without secrets.

@@ -16,7 +16,7 @@ enum SwiftEndpointSource {
     static func text(of request: InspectedRequest, _ entry: HAR.Entry) -> String {
         let message = entry.request
         let name = typeName(request.endpoint)
-        var members = ["override var url: String { \(literal(message.url)) }"]
+        var members = ["override var url: EndpointURL { \(literal(message.url)) }"]
         if message.method != "GET" {
             members.append("override var method: HTTPMethod { \(method(message.method)) }")
         }

@@ -1,3 +1,4 @@
+public import ErrandHTTP
 import Foundation
 
 /// An HTTP/1.1 server on the loopback interface, for tests.
@@ -158,7 +159,10 @@ public final class LoopbackServer: Sendable {
     /// The port; 0 while the server does not listen.
     public var port: Int { state.change { $0.listener?.port ?? 0 } }
 
-    /// The URL of a target on this server, such as `http://127.0.0.1:51234/users?id=7`.
+    /// The base URL of this server, such as `http://127.0.0.1:51234`, for `Configuration/baseURL` and `"\(baseURL)/users"`.
+    public var baseURL: EndpointURL { EndpointURL(raw: url("")) }
+
+    /// The URL of a target on this server as text, such as `http://127.0.0.1:51234/users?id=7`.
     ///
     /// - Parameter target: The path with its leading slash, and an optional query.
     public func url(_ target: String = "/") -> String {

@@ -19,9 +19,9 @@ final class Register: BaseRequest {
     }
 
     // URL
-    override var url: String { "/iphone/register" }
-    override var baseURL: String? { "https://api.example.com" }
-    override var cdnURL: String? { nil }
+    override var url: EndpointURL { "/iphone/register" }
+    override var baseURL: EndpointURL? { "https://api.example.com" }
+    override var cdnURL: EndpointURL? { nil }
     override var usesCDN: Bool { false }
     override var apiVersion: String? { "v5" }
     // Request
@@ -84,7 +84,7 @@ final class Register: BaseRequest {
 final class Upload: BaseRequest {
     let file: URL
     init(file: URL) { self.file = file }
-    override var url: String { "/upload" }
+    override var url: EndpointURL { "/upload" }
     override var method: HTTPMethod { .put }
     override var body: HTTPBody? { .file(file, contentType: "image/jpeg") }
 }
@@ -99,7 +99,7 @@ final class Custom: BaseRequest {
 }
 
 final class Nick: Request<String> {
-    override var url: String { "/nick" }
+    override var url: EndpointURL { "/nick" }
     override var decoder: ResponseDecoder<String> {
         ResponseDecoder { response in response.json["nick"].string ?? "" }
     }
@@ -108,7 +108,7 @@ final class Nick: Request<String> {
 final class GetUser: JSONRequest<User> {
     let id: Int
     init(id: Int) { self.id = id }
-    override var url: String { "/iphone/users" }
+    override var url: EndpointURL { "/iphone/users" }
     override var arguments: Arguments? { ["id": id] }
     override var cacheSeconds: Int { 180 }
 }
@@ -116,7 +116,7 @@ final class GetUser: JSONRequest<User> {
 final class Photo: DownloadRequest {
     let folder: URL
     init(folder: URL) { self.folder = folder }
-    override var url: String { "/photo.jpg" }
+    override var url: EndpointURL { "/photo.jpg" }
     override var usesCDN: Bool { true }
     override var destination: URL { folder }
     override var existingFile: DownloadPlan.ExistingFile { .rename }
@@ -140,7 +140,7 @@ class PageRequest<Item: Codable & Sendable>: AppRequest<Page<Item>> {
 }
 
 final class Users: PageRequest<User> {
-    override var url: String { "/users" }
+    override var url: EndpointURL { "/users" }
     override var jsonDecoder: FastJSONDecoder {
         var decoder = FastJSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
@@ -150,7 +150,7 @@ final class Users: PageRequest<User> {
 }
 
 final class Rules: JSONRequest<[User]?> {
-    override var url: String { "/rules" }
+    override var url: EndpointURL { "/rules" }
     override var method: HTTPMethod { .post }
     override var argumentEncoding: ArgumentEncoding? { .webForm }
     override var bodyEncoder: (any BodyEncoder)? { .gzip }
@@ -166,12 +166,12 @@ final class Rules: JSONRequest<[User]?> {
 }
 
 final class Forget: JSONRequest<EmptyBody> {
-    override var url: String { "/users/7" }
+    override var url: EndpointURL { "/users/7" }
     override var method: HTTPMethod { .delete }
 }
 
 final class Words: Request<[String]> {
-    override var url: String { "/words" }
+    override var url: EndpointURL { "/words" }
     override var responseSerializer: ResponseSerializer { .compound([.json, .string]) }
     override var decoder: ResponseDecoder<[String]> {
         .firstOf([.json(), ResponseDecoder.string.map { [$0] }])
@@ -181,7 +181,7 @@ final class Words: Request<[String]> {
 final class CreateUser: JSONRequest<User> {
     let user: User
     init(user: User) { self.user = user }
-    override var url: String { "/users" }
+    override var url: EndpointURL { "/users" }
     override var method: HTTPMethod { .post }
     override var body: HTTPBody? { .json(user) }
     override var jsonEncoder: FastJSONEncoder? { .requestDefault }
@@ -190,6 +190,6 @@ final class CreateUser: JSONRequest<User> {
 final class FilterUsers: BaseRequest {
     let user: User
     init(user: User) { self.user = user }
-    override var url: String { "/users" }
+    override var url: EndpointURL { "/users" }
     override var arguments: Arguments? { Arguments(encoding: user) }
 }

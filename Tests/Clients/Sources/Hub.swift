@@ -27,7 +27,7 @@ class HubRequest: BaseRequest {
 }
 
 final class Star: HubRequest {
-    override var url: String { "star" }
+    override var url: EndpointURL { "star" }
     override var method: HTTPMethod { .put }
 }
 
@@ -35,7 +35,7 @@ final class GetIssue: HubRequest, DecodableOutput {
     typealias Output = Issue
     let number: Int
     init(number: Int) { self.number = number }
-    override var url: String { "issues/\(number)" }
+    override var url: EndpointURL { "issues/\(number)" }
     override func didFinish() { tag = output?.number ?? 0 }
 }
 
@@ -47,11 +47,11 @@ class HubList<Item: Codable & Sendable>: HubRequest, DecodableOutput {
 }
 
 final class ListIssues: HubList<Issue> {
-    override var url: String { "issues" }
+    override var url: EndpointURL { "issues" }
 }
 
 final class Motto: HubRequest, TypedRequest {
-    override var url: String { "motto" }
+    override var url: EndpointURL { "motto" }
     override var responseSerializer: ResponseSerializer { .string }
     var decoder: ResponseDecoder<String> { .string }
 }
@@ -59,7 +59,7 @@ final class Motto: HubRequest, TypedRequest {
 final class Archive: HubRequest, FileOutput {
     let folder: URL
     init(folder: URL) { self.folder = folder }
-    override var url: String { "archive.tar" }
+    override var url: EndpointURL { "archive.tar" }
     var destination: URL { folder }
     override var sha256: String? { String(repeating: "0", count: 64) }
 }

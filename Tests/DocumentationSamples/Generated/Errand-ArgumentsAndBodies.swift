@@ -10,7 +10,7 @@ struct ErrandArgumentsAndBodiesSamples {
         let text: String
         init(text: String) { self.text = text }
 
-        override var url: String { "/search" }
+        override var url: EndpointURL { "/search" }
         override var method: HTTPMethod { .post }
         override var requestSerializer: RequestSerializer { .json }
         override var arguments: Arguments? {
@@ -28,7 +28,7 @@ struct ErrandArgumentsAndBodiesSamples {
 
     // Sample 3: Placement
     final class DeleteMany: BaseRequest {
-        override var url: String { "/messages" }
+        override var url: EndpointURL { "/messages" }
         override var method: HTTPMethod { .delete }
         override var argumentPlacement: ArgumentPlacement { .body }
         override var arguments: Arguments? { ["ids": [1, 2, 3]] }
@@ -36,7 +36,7 @@ struct ErrandArgumentsAndBodiesSamples {
 
     // Sample 4: Serializers
     final class PlaceOrder: BaseRequest {
-        override var url: String { "/orders" }
+        override var url: EndpointURL { "/orders" }
         override var method: HTTPMethod { .post }
         override var requestSerializer: RequestSerializer {
             .custom(contentType: "application/xml; charset=utf-8") { arguments in
@@ -48,7 +48,7 @@ struct ErrandArgumentsAndBodiesSamples {
 
     // Sample 5: Encoding rules
     final class Report: BaseRequest {
-        override var url: String { "/report" }
+        override var url: EndpointURL { "/report" }
         override var arguments: Arguments? { ["ids": [1, 2], "full": true] }
         override var argumentEncoding: ArgumentEncoding? {
             ArgumentEncoding(arrays: .comma, bools: .literal)  // ids=1,2&full=true
@@ -60,7 +60,7 @@ struct ErrandArgumentsAndBodiesSamples {
         let photo: URL
         init(photo: URL) { self.photo = photo }
 
-        override var url: String { "/photos" }
+        override var url: EndpointURL { "/photos" }
         override var method: HTTPMethod { .post }
         override var body: HTTPBody? {
             .multipart(MultipartBody([.text("title", "Sunset"), .file("photo", photo)]))
@@ -77,7 +77,7 @@ struct ErrandArgumentsAndBodiesSamples {
         let issue: NewIssue
         init(_ issue: NewIssue) { self.issue = issue }
 
-        override var url: String { "/issues" }
+        override var url: EndpointURL { "/issues" }
         override var method: HTTPMethod { .post }
         override var body: HTTPBody? { .json(issue) }
     }
@@ -109,7 +109,7 @@ struct ErrandArgumentsAndBodiesSamples {
         let movie: URL
         init(movie: URL) { self.movie = movie }
 
-        override var url: String { "/movies" }
+        override var url: EndpointURL { "/movies" }
         override var method: HTTPMethod { .put }
         override var body: HTTPBody? {
             .file(movie).trailers(["X-Checksum"], into: Adler32()) { checksum, bytes in

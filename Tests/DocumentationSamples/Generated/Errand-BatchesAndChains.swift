@@ -10,7 +10,7 @@ struct ErrandBatchesAndChainsSamples {
     final class GetImage: JSONRequest<Image> {
         let id: Int
         init(id: Int) { self.id = id }
-        override var url: String { "/images/\(id)" }
+        override var url: EndpointURL { "/images/\(id)" }
     }
 
     // Sample 1: Batches

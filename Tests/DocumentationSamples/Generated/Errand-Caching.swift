@@ -12,7 +12,7 @@ struct ErrandCachingSamples {
         let id: Int
         init(id: Int) { self.id = id }
 
-        override var url: String { "/iphone/users" }
+        override var url: EndpointURL { "/iphone/users" }
         override var arguments: Arguments? { ["id": id, "at": Int(Date().timeIntervalSince1970)] }
         override var cacheSeconds: Int { 180 }
         override func cacheArguments(_ arguments: Arguments?) -> Arguments? { ["id": id] }
@@ -44,7 +44,7 @@ struct ErrandCachingSamples {
 
     // Sample 5: Change or refuse what is stored
     final class GetProfile: BaseRequest {
-        override var url: String { "/profile" }
+        override var url: EndpointURL { "/profile" }
         override var cacheSeconds: Int { 600 }
         override var responseToStore: (@Sendable (Response) -> Response?)? {
             { $0.json["isComplete"].bool == true ? $0 : nil }
@@ -56,7 +56,7 @@ struct ErrandCachingSamples {
         let user: String
         init(user: String) { self.user = user }
 
-        override var url: String { "/inbox" }
+        override var url: EndpointURL { "/inbox" }
         override var cacheSeconds: Int { 60 }
         override var cacheIdentity: String? { user }
     }

@@ -9,7 +9,7 @@ struct ErrandChoosingAHookSamples {
     final class Login: BaseRequest {
         private(set) var token: String?
 
-        override var url: String { "/login" }
+        override var url: EndpointURL { "/login" }
         override func didFinish() { token = response?.json["token"].string }
     }
 
@@ -30,7 +30,7 @@ struct ErrandChoosingAHookSamples {
     }
 
     final class News: BaseRequest {
-        override var url: String { "/news" }
+        override var url: EndpointURL { "/news" }
         override var interceptors: [any Interceptor] { [Maintenance()] }
     }
 

@@ -10,7 +10,7 @@ struct ErrandCredentialsAndRedirectsSamples {
         let token: String
         init(token: String) { self.token = token }
 
-        override var url: String { "/account" }
+        override var url: EndpointURL { "/account" }
         override var authorization: Authorization? { .bearer(token) }
     }
 
@@ -37,7 +37,7 @@ struct ErrandCredentialsAndRedirectsSamples {
 
     // Sample 3: Credentials
     final class Login: BaseRequest {
-        override var url: String { "/login" }
+        override var url: EndpointURL { "/login" }
         override var method: HTTPMethod { .post }
         override var usesAuthenticators: Bool { false }
     }
@@ -61,7 +61,7 @@ struct ErrandCredentialsAndRedirectsSamples {
 
     // Sample 6: Redirects
     final class ShortLink: BaseRequest {
-        override var url: String { "/s/7" }
+        override var url: EndpointURL { "/s/7" }
         override var redirectPolicy: RedirectPolicy? { RedirectPolicy.none }
         override var acceptableStatusCodes: Range<Int> { 300..<400 }
     }

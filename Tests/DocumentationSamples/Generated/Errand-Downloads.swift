@@ -11,7 +11,7 @@ struct ErrandDownloadsSamples {
         let folder: URL
         init(in folder: URL) { self.folder = folder }
 
-        override var url: String { "/photos/sunset.jpg" }
+        override var url: EndpointURL { "/photos/sunset.jpg" }
         override var usesCDN: Bool { true }
         override var destination: URL { folder.appendingPathComponent("sunset.jpg") }
     }
@@ -21,7 +21,7 @@ struct ErrandDownloadsSamples {
     }
 
     class HubRequest: BaseRequest {
-        override var baseURL: String? { "https://api.hub.example/v3" }
+        override var baseURL: EndpointURL? { "https://api.hub.example/v3" }
         override var existingFile: DownloadPlan.ExistingFile { .rename }  // for all its downloads
     }
 
@@ -29,7 +29,7 @@ struct ErrandDownloadsSamples {
         let folder: URL
         init(in folder: URL) { self.folder = folder }
 
-        override var url: String { "archive.tar" }
+        override var url: EndpointURL { "archive.tar" }
         var destination: URL { folder }
     }
 
@@ -47,7 +47,7 @@ struct ErrandDownloadsSamples {
         let folder: URL
         init(in folder: URL) { self.folder = folder }
 
-        override var url: String { "https://media.example/film.mkv" }
+        override var url: EndpointURL { "https://media.example/film.mkv" }
         override var destination: URL { folder }
         override var retryPolicy: RetryPolicy? { RetryPolicy(maximumAttempts: 5) }
         override var downloadOptions: DownloadPlan.Options {
@@ -67,7 +67,7 @@ struct ErrandDownloadsSamples {
             (self.signedURL, self.folder, self.sign) = (signedURL, folder, sign)
         }
 
-        override var url: String { signedURL }
+        override var url: EndpointURL { EndpointURL(raw: signedURL) }
         override var destination: URL { folder.appendingPathComponent("export.csv") }
         override var downloadOptions: DownloadPlan.Options {
             .init {
@@ -86,7 +86,7 @@ struct ErrandDownloadsSamples {
             self.checksums = checksums
         }
 
-        override var url: String { "errand-1.0.tar.gz" }
+        override var url: EndpointURL { "errand-1.0.tar.gz" }
         var destination: URL { folder }
         override var downloadOptions: DownloadPlan.Options {
             .init {

@@ -15,7 +15,7 @@ struct ErrandErrandSamples {
         let destination: String
         init(to destination: String) { self.destination = destination }
 
-        override var url: String { "/flights" }
+        override var url: EndpointURL { "/flights" }
         override var arguments: Arguments? { ["to": destination] }
         override var outputPath: [String] { ["flights"] }
         override var validator: JSONShape? {

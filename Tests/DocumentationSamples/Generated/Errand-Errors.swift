@@ -9,7 +9,7 @@ struct ErrandErrorsSamples {
     struct Problem: Decodable, Sendable { var title: String }
 
     final class Book: BaseRequest {
-        override var url: String { "/book" }
+        override var url: EndpointURL { "/book" }
         override var method: HTTPMethod { .post }
         override var errorDecoder: ErrorDecoder? { .json(Problem.self) }
     }

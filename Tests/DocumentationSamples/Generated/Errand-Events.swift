@@ -56,7 +56,7 @@ struct ErrandEventsSamples {
 
     // Sample 6: Filtered listeners and streams
     final class GetUser: BaseRequest {
-        override var url: String { "/users/7" }
+        override var url: EndpointURL { "/users/7" }
     }
 
     func observe(_ agent: RequestAgent) async {

@@ -15,7 +15,7 @@ struct ErrandGettingStartedSamples {
             self.password = password
         }
 
-        override var url: String { "/iphone/register" }
+        override var url: EndpointURL { "/iphone/register" }
         override var method: HTTPMethod { .post }
         override var arguments: Arguments? { ["username": name, "password": password] }
         override var validator: JSONShape? { ["userId": .int, "nick": .string] }
@@ -30,7 +30,7 @@ struct ErrandGettingStartedSamples {
         let id: Int
         init(id: Int) { self.id = id }
 
-        override var url: String { "/iphone/users" }
+        override var url: EndpointURL { "/iphone/users" }
         override var arguments: Arguments? { ["id": id] }
         override var cacheSeconds: Int { 180 }
     }
@@ -98,13 +98,13 @@ struct ErrandGettingStartedSamples {
 
     // Sample 11: Share settings between endpoints
     class HubRequest: BaseRequest {
-        override var baseURL: String? { "https://api.hub.example/v3" }
+        override var baseURL: EndpointURL? { "https://api.hub.example/v3" }
         override var timeouts: Timeouts? { Timeouts(connect: .seconds(5), idle: .seconds(20)) }
         override var outputPath: [String] { ["data"] }
     }
 
     final class Star: HubRequest {
-        override var url: String { "star" }
+        override var url: EndpointURL { "star" }
         override var method: HTTPMethod { .put }
     }
 
@@ -115,11 +115,11 @@ struct ErrandGettingStartedSamples {
         let number: Int
         init(number: Int) { self.number = number }
 
-        override var url: String { "issues/\(number)" }
+        override var url: EndpointURL { "issues/\(number)" }
     }
 
     final class Motto: HubRequest, TypedRequest {
-        override var url: String { "motto" }
+        override var url: EndpointURL { "motto" }
         override var responseSerializer: ResponseSerializer { .string }
         var decoder: ResponseDecoder<String> { .string }
     }

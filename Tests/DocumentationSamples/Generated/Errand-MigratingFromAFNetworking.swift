@@ -10,7 +10,7 @@ struct ErrandMigratingFromAFNetworkingSamples {
         let item: Int
         init(item: Int) { self.item = item }
 
-        override var url: String { "v1/orders" }
+        override var url: EndpointURL { "v1/orders" }
         override var method: HTTPMethod { .post }
         override var requestSerializer: RequestSerializer { .json }
         override var arguments: Arguments? { ["item": item] }

@@ -15,7 +15,7 @@ struct ErrandMigratingFromAlamofireSamples {
         let state: String
         init(state: String) { self.state = state }
 
-        override var url: String { "/v1/orders" }
+        override var url: EndpointURL { "/v1/orders" }
         override var arguments: Arguments? { ["state": state] }
     }
 

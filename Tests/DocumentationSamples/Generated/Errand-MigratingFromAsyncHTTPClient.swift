@@ -15,7 +15,7 @@ struct ErrandMigratingFromAsyncHTTPClientSamples {
         private let order: Order
         init(_ order: Order) { self.order = order }
 
-        override var url: String { "https://api.example.com/v1/orders" }
+        override var url: EndpointURL { "https://api.example.com/v1/orders" }
         override var method: HTTPMethod { .post }
         override var body: HTTPBody? { .json(order) }
         override var timeouts: Timeouts? { Timeouts(total: .seconds(10)) }

@@ -21,7 +21,7 @@ struct ErrandMigratingFromHLNetworkingSamples {
         let state: String
         init(state: String) { self.state = state }
 
-        override var url: String { "orders" }
+        override var url: EndpointURL { "orders" }
         override var arguments: Arguments? { ["state": state] }
     }
 

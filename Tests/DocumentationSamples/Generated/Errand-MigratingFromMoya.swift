@@ -12,7 +12,7 @@ struct ErrandMigratingFromMoyaSamples {
     }
 
     class ShopRequest: BaseRequest {
-        override var baseURL: String? { "https://api.example.com" }
+        override var baseURL: EndpointURL? { "https://api.example.com" }
         override var headers: HTTPFields { [.acceptLanguage: "en"] }
     }
 
@@ -21,7 +21,7 @@ struct ErrandMigratingFromMoyaSamples {
         let state: String
         init(state: String) { self.state = state }
 
-        override var url: String { "/v1/orders" }
+        override var url: EndpointURL { "/v1/orders" }
         override var arguments: Arguments? { ["state": state] }
         override var outputPath: [String] { ["orders"] }
     }
@@ -31,7 +31,7 @@ struct ErrandMigratingFromMoyaSamples {
         let item: Int
         init(item: Int) { self.item = item }
 
-        override var url: String { "/v1/orders" }
+        override var url: EndpointURL { "/v1/orders" }
         override var method: HTTPMethod { .post }
         override var requestSerializer: RequestSerializer { .json }
         override var arguments: Arguments? { ["item": item] }

@@ -7,7 +7,7 @@ import Foundation
 struct ErrandMigratingFromRBEFireworksSamples {
     // Sample 1: A ported file
     final class GetOrders: BaseRequest {
-        override var url: String { "/v1/orders" }
+        override var url: EndpointURL { "/v1/orders" }
         override var arguments: Arguments? { ["state": "open"] }
         override var cacheSeconds: Int { 180 }
         override var timeouts: Timeouts? { Timeouts(idle: .seconds(15)) }

@@ -15,7 +15,7 @@ struct ErrandMigratingFromURLSessionSamples {
         let state: String
         init(state: String) { self.state = state }
 
-        override var url: String { "https://api.example.com/v1/orders" }
+        override var url: EndpointURL { "https://api.example.com/v1/orders" }
         override var arguments: Arguments? { ["state": state] }
         override var headers: HTTPFields { [.acceptLanguage: "en"] }
         override var timeouts: Timeouts? { Timeouts(idle: .seconds(15)) }

@@ -10,7 +10,7 @@ struct ErrandMigratingFromYTKNetworkSamples {
         let state: String
         init(state: String) { self.state = state }
 
-        override var url: String { "/v1/orders" }
+        override var url: EndpointURL { "/v1/orders" }
         override var arguments: Arguments? { ["state": state] }
         override var cacheSeconds: Int { 180 }
         override var validator: JSONShape? { ["orders": [["id": .number, "title": .string]]] }

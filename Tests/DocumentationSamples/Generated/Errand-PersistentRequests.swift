@@ -11,7 +11,7 @@ struct ErrandPersistentRequestsSamples {
         let text: String
         init(text: String) { self.text = text }
 
-        override var url: String { "/notes" }
+        override var url: EndpointURL { "/notes" }
         override var method: HTTPMethod { .post }
         override var arguments: Arguments? { ["text": text] }
     }

@@ -11,7 +11,7 @@ struct ErrandRetriesAndLimitsSamples {
         let text: String
         init(text: String) { self.text = text }
 
-        override var url: String { "/suggestions" }
+        override var url: EndpointURL { "/suggestions" }
         override var arguments: Arguments? { ["text": text] }
         override var timeouts: Timeouts? { Timeouts(connect: .seconds(2), idle: .seconds(2)) }
         override var duplicatePolicy: DuplicatePolicy { .join }

@@ -13,7 +13,7 @@ struct ErrandStreamingSamples {
         let service: String
         init(service: String) { self.service = service }
 
-        override var url: String { "/logs/tail" }
+        override var url: EndpointURL { "/logs/tail" }
         override var arguments: Arguments? { ["service": service] }
     }
 
@@ -30,7 +30,7 @@ struct ErrandStreamingSamples {
     }
 
     final class Export: BaseRequest {
-        override var url: String { "/export" }
+        override var url: EndpointURL { "/export" }
     }
 
     func importRows() async throws -> Int {
@@ -51,7 +51,7 @@ struct ErrandStreamingSamples {
 
     // Sample 4: Server-sent events
     final class Notifications: BaseRequest {
-        override var url: String { "/notifications" }
+        override var url: EndpointURL { "/notifications" }
         override var timeouts: Timeouts? { Timeouts(idle: .seconds(90)) }
     }
 
@@ -99,7 +99,7 @@ struct ErrandStreamingSamples {
         let audio: AsyncStream<Data>
         init(audio: AsyncStream<Data>) { self.audio = audio }
 
-        override var url: String { "/dictation" }
+        override var url: EndpointURL { "/dictation" }
         override var method: HTTPMethod { .post }
         override var body: HTTPBody? {
             .stream(contentType: "audio/ogg", isReplayable: false) { [audio] in audio }

@@ -7,19 +7,19 @@ import Foundation
 struct ErrandValidationSamples {
     // Sample 1: Status
     final class Lookup: BaseRequest {
-        override var url: String { "/lookup" }
+        override var url: EndpointURL { "/lookup" }
         override var statusCodeValidator: StatusCodeValidator? { .codes([200, 404]) }
     }
 
     // Sample 2: Body
     final class Legacy: BaseRequest {
-        override var url: String { "/legacy" }
+        override var url: EndpointURL { "/legacy" }
         override var responseSerializer: ResponseSerializer { .compound([.json, .plist]) }
     }
 
     // Sample 3: JSON shapes
     final class Nicks: BaseRequest {
-        override var url: String { "/users" }
+        override var url: EndpointURL { "/users" }
         override var validator: JSONShape? {
             ["users": [["id": .int, "nick": .string, "bio": .optional(.string)]]]
         }
@@ -30,7 +30,7 @@ struct ErrandValidationSamples {
 
     final class FindUser: BaseRequest {
         static let shape = try? JSONShape(of: User.self)
-        override var url: String { "/user" }
+        override var url: EndpointURL { "/user" }
         override var validator: JSONShape? { Self.shape }
     }
 
@@ -56,7 +56,7 @@ struct ErrandValidationSamples {
 
     // Sample 7: After validation
     final class Secret: BaseRequest {
-        override var url: String { "/secret" }
+        override var url: EndpointURL { "/secret" }
         override var responseSerializer: ResponseSerializer { .data }
         override var processors: [any ResponseProcessor] {
             [
@@ -71,7 +71,7 @@ struct ErrandValidationSamples {
 
     // Sample 8: Typed output
     final class Motd: Request<String> {
-        override var url: String { "/motd" }
+        override var url: EndpointURL { "/motd" }
         override var responseSerializer: ResponseSerializer { .string }
         override var decoder: ResponseDecoder<String> { .string }
     }

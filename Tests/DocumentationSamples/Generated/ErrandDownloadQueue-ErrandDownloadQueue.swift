@@ -12,7 +12,7 @@ struct ErrandDownloadQueueErrandDownloadQueueSamples {
             path: folder.appendingPathComponent("downloads.sqlite").path, agent: .shared,
             limits: .init(total: 4, perHost: 2, bytesPerSecond: 2_000_000))
         try await queue.open()
-        try await queue.add(urls.map { .init($0, to: folder) })
+        try await queue.add(urls.map { .init(EndpointURL(raw: $0), to: folder) })
         for await entries in queue.updates {
             for entry in entries { print(entry.download.url, entry.state) }
             if entries.allSatisfy({ $0.state != .waiting && $0.state != .running }) { break }

@@ -11,7 +11,7 @@ struct ErrandProgressLineErrandProgressLineSamples {
         let folder: URL
         init(in folder: URL) { self.folder = folder }
 
-        override var url: String { "https://example.com/sunset.jpg" }
+        override var url: EndpointURL { "https://example.com/sunset.jpg" }
         override var destination: URL { folder }
     }
 

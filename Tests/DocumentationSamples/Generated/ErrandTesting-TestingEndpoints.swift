@@ -16,7 +16,7 @@ struct ErrandTestingTestingEndpointsSamples {
         let id: Int
         init(id: Int) { self.id = id }
 
-        override var url: String { "/profiles" }
+        override var url: EndpointURL { "/profiles" }
         override var arguments: Arguments? { ["id": id] }
         override var cacheSeconds: Int { 60 }
     }
@@ -66,7 +66,7 @@ struct ErrandTestingTestingEndpointsSamples {
 
     // Sample 3: Script a stream
     final class Notifications: BaseRequest {
-        override var url: String { "/notifications" }
+        override var url: EndpointURL { "/notifications" }
     }
 
     @Suite struct StreamTests {
@@ -160,7 +160,7 @@ struct ErrandTestingTestingEndpointsSamples {
                 .truncated(announcing: 100, body: Data(#"{"nick": "#.utf8))
             }
             try await server.start()
-            let agent = RequestAgent(configuration: Configuration(baseURL: server.url()))
+            let agent = RequestAgent(configuration: Configuration(baseURL: server.baseURL))
 
             do {
                 try await agent.send(GetProfile(id: 7))

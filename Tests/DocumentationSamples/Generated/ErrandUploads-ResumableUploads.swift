@@ -14,7 +14,7 @@ struct ErrandUploadsResumableUploadsSamples {
             super.init()
         }
 
-        override var url: String { "/files/" }
+        override var url: EndpointURL { "/files/" }
         override var file: URL { movie }
         override var uploadMetadata: [String: String] {
             ["filename": movie.lastPathComponent, "filetype": "video/mp4"]

@@ -11,7 +11,7 @@ struct ErrandWorkflowsErrandWorkflowsSamples {
     final class GetImage: JSONRequest<Image> {
         let id: Int
         init(id: Int) { self.id = id }
-        override var url: String { "/images/\(id)" }
+        override var url: EndpointURL { "/images/\(id)" }
     }
 
     // Sample 1: Graphs

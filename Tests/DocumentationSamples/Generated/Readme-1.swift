@@ -12,7 +12,7 @@ final class Register: BaseRequest {  // an endpoint is a class
         self.password = password
     }
 
-    override var url: String { "/iphone/register" }  // below the base URL, or absolute
+    override var url: EndpointURL { "/iphone/register" }  // below the base URL, or absolute
     override var method: HTTPMethod { .post }
     override var arguments: Arguments? { ["username": name, "password": password] }
     override var validator: JSONShape? { ["userId": .int, "nick": .string] }
@@ -24,14 +24,14 @@ final class GetUser: JSONRequest<User> {  // a typed endpoint: its output is a U
     let id: Int
     init(id: Int) { self.id = id }
 
-    override var url: String { "/iphone/users" }
+    override var url: EndpointURL { "/iphone/users" }
     override var arguments: Arguments? { ["id": id] }
     override var cacheSeconds: Int { 180 }
 }
 
 struct User: Codable { var nick, title: String }
 
-func signUp(at base: String = "https://api.example.com") async throws -> User {
+func signUp(at base: EndpointURL = "https://api.example.com") async throws -> User {
     RequestAgent.shared.configuration.baseURL = base
     let register = Register(name: "amelia", password: "earhart")
     try await register.send()

@@ -22,14 +22,14 @@ struct ReadmeSamples {
         let number: Int
         init(number: Int) { self.number = number }
 
-        override var url: String { "issues/\(number)" }
+        override var url: EndpointURL { "issues/\(number)" }
     }
 
     final class Archive: HubRequest, FileOutput {
         let folder: URL
         init(in folder: URL) { self.folder = folder }
 
-        override var url: String { "archive.tar" }
+        override var url: EndpointURL { "archive.tar" }
         var destination: URL { folder.appendingPathComponent("archive.tar") }
     }
 
@@ -44,14 +44,14 @@ struct ReadmeSamples {
         let folder: URL
         init(in folder: URL) { self.folder = folder }
 
-        override var url: String { "/photos/sunset.jpg" }
+        override var url: EndpointURL { "/photos/sunset.jpg" }
         override var usesCDN: Bool { true }
         override var destination: URL { folder.appendingPathComponent("sunset.jpg") }
     }
 
     // Sample 12: Pages
     final class ListUsers: JSONRequest<[User]> {
-        override var url: String { "/iphone/users" }
+        override var url: EndpointURL { "/iphone/users" }
     }
 
     func nicks() async throws -> [String] {

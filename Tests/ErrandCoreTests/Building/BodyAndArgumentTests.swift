@@ -143,10 +143,10 @@ struct BodyAndArgumentTests {
             description.argumentEncoding = ArgumentEncoding(duplicateNames: rule)
             let request = try RequestBuilder().build(
                 description, configuration: SharedConfiguration(fixture.configuration),
-                sharedHeaders: [:], sharedArguments: [:], relativeURL: description.url)
+                sharedHeaders: [:], sharedArguments: [:], url: description.url)
             return try RequestBuilder.keyRequest(
                 for: request, description: description, configuration: fixture.configuration,
-                sharedArguments: [:], relativeURL: description.url)?.url.query
+                sharedArguments: [:], url: description.url)?.url.query
         }
         let expected: [ArgumentEncoding.DuplicateNames: String] = [
             .append: "a=1&n=0&a=2&b=3", .keepFirst: "a=1&n=0&b=3", .replace: "n=0&a=2&b=3",

@@ -65,7 +65,7 @@ struct HeaderBuilderTests {
     }
 
     @Test func authorizationHeaderFromCredentials() throws {
-        func header(_ authorization: Authorization?, url: String = "user") throws -> String? {
+        func header(_ authorization: Authorization?, url: EndpointURL = "user") throws -> String? {
             try fixture.build {
                 $0.authorization = authorization
                 $0.url = url
@@ -154,14 +154,6 @@ struct HeaderBuilderTests {
         }.headers
         #expect(!headers.contains(.contentLength))
         #expect(!headers.contains { $0.name.canonicalName == "host" })
-    }
-
-    @Test func apiVersionIsSentAsHeader() throws {
-        var fixture = fixture
-        fixture.configuration.apiVersionPlacement = .header("X-API-Version")
-        let request = try fixture.build { $0.apiVersion = "v5" }
-        #expect(request.url.path == "/v1/user")
-        #expect(request.headers.contains { $0.name.rawName == "X-API-Version" && $0.value == "v5" })
     }
 
     @Test func acceptLanguageFromTheEnvironment() {

@@ -21,34 +21,34 @@ struct ParsedURLsTests {
     }
 
     /// Also when one of many pairs takes the place of another.
-    @Test func resolvedURLsAreThoseOfTheResolution() throws {
+    @Test func joinedURLsAreThoseOfJoining() throws {
         let urls = ParsedURLs()
         let bases = try [
             "https://a.test", "https://b.test:8443/v1", "https://a.test/v1/", "http://a.test/v1",
             "https://a.test/v1?key=1", "https://user@a.test/v1", "https://a.test/v1#part",
         ].map { try urls.url(parsing: $0) }
         let references = try [
-            "users", "/users", "../users", "users?page=2", "//c.test/users", "", "users#part",
+            "users", "/users", "../users", "users?page=2", "users:all", "", "users#part",
             "a/./b",
         ].map { try urls.url(parsing: $0) }
         for _ in 0..<3 {
             for base in bases {
                 for reference in references {
-                    let url = urls.resolve(reference, against: base)
-                    #expect(url == reference.resolved(against: base.asDirectory))
+                    let url = urls.join(reference, below: base)
+                    #expect(url == reference.joined(below: base))
                 }
             }
         }
     }
 
-    @Test func repeatedResolutionIsKeptUnlessItMayHoldSecrets() throws {
+    @Test func repeatedJoiningIsKeptUnlessItMayHoldSecrets() throws {
         let urls = ParsedURLs()
-        func resolve(_ reference: String) throws -> URI {
-            urls.resolve(
-                try urls.url(parsing: reference), against: try urls.url(parsing: "https://a.test"))
+        func join(_ reference: String) throws -> URI {
+            urls.join(
+                try urls.url(parsing: reference), below: try urls.url(parsing: "https://a.test"))
         }
-        #expect(try resolve("users").identity == resolve("users").identity)
-        let secrets = try (resolve("users?token=1"), resolve("users?token=1"))
+        #expect(try join("users").identity == join("users").identity)
+        let secrets = try (join("users?token=1"), join("users?token=1"))
         #expect(secrets.0 == secrets.1 && secrets.0.identity != secrets.1.identity)
     }
 
@@ -58,7 +58,7 @@ struct ParsedURLsTests {
         let reference = try urls.url(parsing: "users")
         let bases = try (0..<200).map { try URI(parsing: "https://host\($0).test") }
         for base in bases {
-            #expect(urls.resolve(reference, against: base).host == base.host)
+            #expect(urls.join(reference, below: base).host == base.host)
         }
     }
 }

@@ -16,7 +16,7 @@ struct RequestBuilderFixture {
         return try RequestBuilder().build(
             description, configuration: SharedConfiguration(configuration),
             sharedHeaders: sharedHeaders, sharedArguments: sharedArguments,
-            relativeURL: description.url)
+            url: description.url)
     }
 
     func failure(_ change: (inout RequestDescription) -> Void) -> RequestError? {
@@ -261,10 +261,10 @@ struct RequestBuilderTests {
             description.method = method
             let request = try RequestBuilder().build(
                 description, configuration: SharedConfiguration(fixture.configuration),
-                sharedHeaders: [:], sharedArguments: ["s": 1], relativeURL: description.url)
+                sharedHeaders: [:], sharedArguments: ["s": 1], url: description.url)
             return try RequestBuilder.keyRequest(
                 for: request, description: description, configuration: fixture.configuration,
-                sharedArguments: ["s": 1], relativeURL: description.url)
+                sharedArguments: ["s": 1], url: description.url)
         }
         description.cacheArguments = nil
         #expect(try key(.get) == nil)
@@ -280,10 +280,10 @@ struct RequestBuilderTests {
             description.cacheArguments = ["a": 1]
             let request = try RequestBuilder().build(
                 description, configuration: SharedConfiguration(fixture.configuration),
-                sharedHeaders: [:], sharedArguments: [:], relativeURL: description.url)
+                sharedHeaders: [:], sharedArguments: [:], url: description.url)
             return try RequestBuilder.keyRequest(
                 for: request, description: description, configuration: fixture.configuration,
-                sharedArguments: [:], relativeURL: description.url
+                sharedArguments: [:], url: description.url
             ).flatMap { CacheKeyBuilder.key(for: $0, identity: description.cacheIdentity) }
         }
         let first = try #require(try cacheKey(nonce: 1))

@@ -5,78 +5,99 @@ import Testing
 /// URLs from base URLs, paths, CDN hosts and API versions.
 struct URLBuilderTests {
     private func url(
-        _ url: String, base: String? = nil, joining: URLJoining = .rfc3986,
+        _ url: EndpointURL, base: EndpointURL? = nil,
         _ change: (inout RequestDescription, inout Configuration) throws -> Void = { _, _ in }
     ) throws -> String {
         var configuration = Configuration(baseURL: base)
-        configuration.urlJoining = joining
         var description = RequestDescription(endpoint: "GetUser", url: url)
         try change(&description, &configuration)
-        return try URLBuilder.url(
-            of: description, configuration, relativeURL: description.url
-        ).string
+        return try URLBuilder.url(of: description, configuration, url: description.url).string
     }
 
-    // RFC 3986 §5.2, with the path of the base taken as a directory.
+    private func url(_ url: String, base: String) throws -> String {
+        try self.url(EndpointURL(raw: url), base: EndpointURL(raw: base))
+    }
+
+    // One slash between base and path, whether or not both have one.
     @Test(arguments: [
         ("http://h/v1", "get", "http://h/v1/get"), ("http://h/v1/", "get", "http://h/v1/get"),
-        ("http://h/v1/", "/get", "http://h/get"), ("http://h", "get", "http://h/get"),
-        ("http://h/v1", "http://other/x", "http://other/x"),
-        ("http://h/v1", "get/", "http://h/v1/get/"), ("http://h/v1", "/get/", "http://h/get/"),
-        ("http://h/v1", "get?a=1#f", "http://h/v1/get?a=1#f"),
-        ("http://h/v1?key=1", "get", "http://h/v1/get"), ("http://h/v1", "../get", "http://h/get"),
-        ("http://h/v1", "//other/x", "http://other/x"),
+        ("http://h/v1/", "/get", "http://h/v1/get"), ("http://h/v1", "/get", "http://h/v1/get"),
+        ("http://h", "get", "http://h/get"), ("http://h", "/get", "http://h/get"),
+        ("http://h/v1", "/", "http://h/v1/"), ("http://h/v1/", "/", "http://h/v1/"),
+        ("http://h/v1", "get/", "http://h/v1/get/"), ("http://h/v1", "/get/", "http://h/v1/get/"),
+        ("http://h/v1", "/a//b", "http://h/v1/a//b"), ("http://h/v1//", "a", "http://h/v1//a"),
         ("http://h/v1", "a b/ü", "http://h/v1/a%20b/%C3%BC"),
+        ("http://h/v1", "a%20b%", "http://h/v1/a%20b%25"),
+        ("http://h/v1", " get ", "http://h/v1/get"),
         ("https://h:8443/v1", "get", "https://h:8443/v1/get"),
-        ("http://h/v1", "items/a:b", "http://h/v1/items/a:b"),
-        ("http://h/v1", "./a:b", "http://h/v1/a:b"),
-        ("http://h/v1", "HTTPS://Other/x", "https://other/x"),
     ])
-    func joiningByRFC3986(base: String, path: String, result: String) throws {
+    func pathIsBelowTheBase(base: String, path: String, result: String) throws {
         #expect(try url(path, base: base) == result)
     }
 
     @Test(arguments: [
-        ("http://h/v1", "get", "http://h/v1/get"), ("http://h/v1/", "get", "http://h/v1/get"),
-        ("http://h/v1/", "/get", "http://h/v1/get"), ("http://h/v1", "/get", "http://h/v1/get"),
-        ("http://h/v1", "//get", "http://h/v1/get"), ("http://h", "get", "http://h/get"),
-        ("http://h/v1", "http://other/x", "http://other/x"), ("http://h/v1", "/", "http://h/v1/"),
-        ("http://h/v1?key=1", "/get?a=2#f", "http://h/v1/get?key=1&a=2#f"),
-        ("http://h/v1", "/a:b", "http://h/v1/a:b"), ("http://h/v1", "/a//b", "http://h/v1/a//b"),
+        ("http://h/v1", "../get", "http://h/get"), ("http://h/v1/", "/../get", "http://h/get"),
+        ("http://h/v1", "./a", "http://h/v1/a"), ("http://h/v1", "../../../a", "http://h/a"),
+        ("http://h/a/../v1", "get", "http://h/v1/get"), ("http://h/v1", ".", "http://h/v1/"),
     ])
-    func joiningByAppending(base: String, path: String, result: String) throws {
-        #expect(try url(path, base: base, joining: .append) == result)
+    func dotSegmentsOfALiteralLeaveTheBase(base: String, path: String, result: String) throws {
+        #expect(try url(path, base: base) == result)
     }
 
-    // RFC 3986 §5.4.1: a reference without a path keeps the path of the base.
-    @Test(
-        arguments: [
-            ("http://h", "", "http://h/"), ("http://h", "?a=1", "http://h/?a=1"),
-            ("http://h/", "", "http://h/"), ("http://h/v1", "", "http://h/v1"),
-            ("http://h/v1/", "", "http://h/v1/"), ("http://h/v1", " ", "http://h/v1"),
-            ("http://h/v1", "?a=1", "http://h/v1?a=1"),
-            ("http://h/v1/", "?a=1", "http://h/v1/?a=1"), ("http://h/v1", "?", "http://h/v1"),
-            ("http://h/v1", "#f", "http://h/v1#f"), ("http://h/v1", "?a=1#f", "http://h/v1?a=1#f"),
-            ("http://h/v1#f", "", "http://h/v1"), ("http://h/v1?key=1", "", "http://h/v1?key=1"),
-            ("http://h/v1?key=1", "?a=1", "http://h/v1?key=1&a=1"),
-            ("http://h/a/../v1", "", "http://h/v1"), ("http://h/v1.php", "?a", "http://h/v1.php?a"),
-        ], [URLJoining.rfc3986, .append])
-    func urlWithoutAPathIsTheBaseAsWritten(
-        _ values: (base: String, url: String, result: String), joining: URLJoining
-    ) throws {
-        let (base, text, result) = values
-        #expect(try url(text, base: base, joining: joining) == result)
-        let cdn = try url(text, base: "http://other", joining: joining) {
+    @Test(arguments: [
+        ("http://h/v1", "get?a=1#f", "http://h/v1/get?a=1#f"),
+        ("http://h/v1?key=1", "get", "http://h/v1/get?key=1"),
+        ("http://h/v1?key=1", "/get?a=2#f", "http://h/v1/get?key=1&a=2#f"),
+        ("http://h/v1?key=1&", "get?a=2", "http://h/v1/get?key=1&a=2"),
+        ("http://h/v1/?key=1", "get", "http://h/v1/get?key=1"),
+        ("http://h/v1?", "get?a=2", "http://h/v1/get?a=2"),
+        ("http://h/v1#f", "get", "http://h/v1/get"),
+        ("http://h/v1?key=1#f", "#g", "http://h/v1?key=1#g"),
+    ])
+    func queryOfTheBaseIsBeforeThatOfThePath(base: String, path: String, result: String) throws {
+        #expect(try url(path, base: base) == result)
+    }
+
+    // Only text with "://" after a scheme is absolute.
+    @Test(arguments: [
+        ("http://other/x", "http://other/x"), ("HTTPS://Other/x", "https://other/x"),
+        (" https://other/x", "https://other/x"), ("http://other/a/../b", "http://other/b"),
+        ("items/a:b", "http://h/v1/items/a:b"), ("a:b", "http://h/v1/a:b"),
+        ("/a:b", "http://h/v1/a:b"), ("jobs:cancel?x=1", "http://h/v1/jobs:cancel?x=1"),
+        ("localhost:8080/x", "http://h/v1/localhost:8080/x"), ("http:/x", "http://h/v1/http:/x"),
+        ("https:\\\\other/x", "http://h/v1/https:%5C%5Cother/x"),
+        ("\\\\other/x", "http://h/v1/%5C%5Cother/x"), ("1a://other", "http://h/v1/1a://other"),
+        ("x?next=https://other", "http://h/v1/x?next=https://other"),
+    ])
+    func schemeMakesAURLAbsolute(text: String, result: String) throws {
+        #expect(try url(text, base: "http://h/v1") == result)
+    }
+
+    @Test(arguments: [
+        ("http://h", "", "http://h/"), ("http://h", "?a=1", "http://h/?a=1"),
+        ("http://h/", "", "http://h/"), ("http://h/v1", "", "http://h/v1"),
+        ("http://h/v1/", "", "http://h/v1/"), ("http://h/v1", " ", "http://h/v1"),
+        ("http://h/v1", "?a=1", "http://h/v1?a=1"),
+        ("http://h/v1/", "?a=1", "http://h/v1/?a=1"), ("http://h/v1", "?", "http://h/v1"),
+        ("http://h/v1", "#f", "http://h/v1#f"), ("http://h/v1", "?a=1#f", "http://h/v1?a=1#f"),
+        ("http://h/v1#f", "", "http://h/v1"), ("http://h/v1?key=1", "", "http://h/v1?key=1"),
+        ("http://h/v1?key=1", "?a=1", "http://h/v1?key=1&a=1"),
+        ("http://h/a/../v1", "", "http://h/v1"), ("http://h/v1.php", "?a", "http://h/v1.php?a"),
+    ])
+    func urlWithoutAPathIsTheBaseAsWritten(base: String, text: String, result: String) throws {
+        let (base, text) = (EndpointURL(raw: base), EndpointURL(raw: text))
+        #expect(try url(text, base: base) == result)
+        let cdn = try url(text, base: "http://other") {
             $0.usesCDN = true
             $1.cdnURL = base
         }
         #expect(cdn == result)
-        let own = try url(text, base: "http://other", joining: joining) {
+        let own = try url(text, base: "http://other") {
             $0.baseURL = base
             _ = $1
         }
         #expect(own == result)
-        let environment = try url(text, base: "http://other", joining: joining) {
+        let environment = try url(text, base: "http://other") {
             $1.environments = ["test": .init(baseURL: base)]
             $1.environment = "test"
             $1 = try $1.inEnvironment()
@@ -85,25 +106,21 @@ struct URLBuilderTests {
         #expect(environment == result)
     }
 
-    @Test(
-        arguments: [
-            ("http://h/api", "", "http://h/api/v5"), ("http://h/api/", "", "http://h/api/v5"),
-            ("http://h", "", "http://h/v5"), ("http://h/api", "?a=1", "http://h/api/v5?a=1"),
-            ("http://h/api?key=1", "?a=1", "http://h/api/v5?key=1&a=1"),
-        ], [URLJoining.rfc3986, .append])
-    func versionEndsAURLWithoutAPath(
-        _ values: (base: String, url: String, result: String), joining: URLJoining
-    ) throws {
-        let (base, text, result) = values
-        let path = try url(text, base: base, joining: joining) { description, _ in
+    @Test(arguments: [
+        ("http://h/api", "", "http://h/api/v5"), ("http://h/api/", "", "http://h/api/v5"),
+        ("http://h", "", "http://h/v5"), ("http://h/api", "?a=1", "http://h/api/v5?a=1"),
+        ("http://h/api?key=1", "?a=1", "http://h/api/v5?key=1&a=1"),
+        ("http://h/api", "get?a=1", "http://h/api/v5/get?a=1"),
+        ("http://h/api", "/get", "http://h/api/v5/get"), ("http://h/api/", "/", "http://h/api/v5/"),
+        ("http://h/api?key=1", "get", "http://h/api/v5/get?key=1"),
+        ("http://h/api", "a:b", "http://h/api/v5/a:b"),
+        ("http://h/api", "http://other/x", "http://other/x"),
+    ])
+    func versionIsASegmentAfterTheBase(base: String, text: String, result: String) throws {
+        let made = try url(EndpointURL(raw: text), base: EndpointURL(raw: base)) { description, _ in
             description.apiVersion = "/v5/"
         }
-        #expect(path == result)
-        let query = try url("", base: "http://h/graphql", joining: joining) {
-            $0.apiVersion = "v5"
-            $1.apiVersionPlacement = .query("v")
-        }
-        #expect(query == "http://h/graphql?v=v5")
+        #expect(made == result)
     }
 
     @Test func versionOfTheConfigurationAppliesUnlessTheEndpointHasOne() throws {
@@ -114,11 +131,6 @@ struct URLBuilderTests {
             }
             #expect(made == "http://h" + path)
         }
-        let query = try url("x", base: "http://h") { _, configuration in
-            configuration.apiVersion = "v2"
-            configuration.apiVersionPlacement = .query("version")
-        }
-        #expect(query == "http://h/x?version=v2")
     }
 
     @Test func precedenceOfBaseURLs() throws {
@@ -166,27 +178,6 @@ struct URLBuilderTests {
             } == "http://config/x")
     }
 
-    @Test func apiVersionGoesIntoPathQueryOrHeader() throws {
-        func versioned(
-            _ path: String, _ joining: URLJoining = .rfc3986,
-            _ placement: APIVersionPlacement = .path
-        ) throws -> String {
-            try url(path, base: "http://h/api", joining: joining) {
-                $0.apiVersion = "/v5/"
-                $1.apiVersionPlacement = placement
-            }
-        }
-        #expect(try versioned("get?a=1") == "http://h/api/v5/get?a=1")
-        #expect(try versioned("/get") == "http://h/v5/get")
-        #expect(try versioned("/get", .append) == "http://h/api/v5/get")
-        #expect(try versioned("http://other/x") == "http://other/x")
-        #expect(try versioned("get?a=1", .rfc3986, .query("v")) == "http://h/api/get?a=1&v=v5")
-        #expect(try versioned("get", .rfc3986, .header("X-Version")) == "http://h/api/get")
-        #expect(
-            try url("get", base: "http://h/api") { description, _ in description.apiVersion = "" }
-                == "http://h/api/get")
-    }
-
     @Test(arguments: [
         ("", nil, RequestError.Code.invalidURL, "empty"), ("users", nil, .noBaseURL, "baseURL"),
         ("users", "", .noBaseURL, "baseURL"), ("users", "not a base", .invalidURL, "base URL"),
@@ -194,14 +185,19 @@ struct URLBuilderTests {
         ("users", "http://", .invalidURL, "base URL"),
         ("users", "http://h\n", .invalidURL, "line feed"),
         ("ftp://h/x", "http://h", .invalidURL, "ftp"),
-        ("localhost:8080/x", "http://h", .invalidURL, "localhost"),
-        ("http:/x", "http://h", .invalidURL, "host"), ("http://", "http://h", .invalidURL, "host"),
+        ("users", "localhost:8080", .invalidURL, "base URL"),
+        ("users", "//h", .invalidURL, "base URL"), ("http://", "http://h", .invalidURL, "host"),
+        ("//other/x", "http://h", .invalidURL, "two slashes"),
+        (" //other/x", "http://h", .invalidURL, "two slashes"),
+        ("//other/x", nil, .invalidURL, "two slashes"),
         ("a\r\nb", "http://h", .invalidURL, "carriage return"),
     ])
     func buildFailuresNameEndpointAndCause(
         path: String, base: String?, code: RequestError.Code, word: String
     ) {
-        let error = #expect(throws: RequestError.self) { try url(path, base: base) }
+        let error = #expect(throws: RequestError.self) {
+            try url(EndpointURL(raw: path), base: base.map { EndpointURL(raw: $0) })
+        }
         #expect(error?.code == code)
         #expect(error?.stage == .build)
         #expect(error?.message.contains("GetUser") == true)

@@ -14,7 +14,7 @@ import Testing
         let built = try RequestBuilder().build(
             description, configuration: SharedConfiguration(Configuration()), sharedHeaders: [:],
             sharedArguments: [:],
-            relativeURL: description.url)
+            url: description.url)
         return [request.headers[.authorization], built.headers[.authorization]]
     }
 
@@ -35,7 +35,7 @@ import Testing
         let other = #expect(throws: RequestError.self) {
             try RequestBuilder().build(
                 description, configuration: SharedConfiguration(Configuration()),
-                sharedHeaders: [:], sharedArguments: [:], relativeURL: description.url)
+                sharedHeaders: [:], sharedArguments: [:], url: description.url)
         }
         #expect(other?.code == .invalidHeader && other?.message.contains("RFC 7617") == true)
     }

@@ -37,7 +37,7 @@ struct BodyEncoderTests {
             "/in",
             responses: LoopbackResponse(headers: ["Content-Type": "application/json"], body: "{}"))
         try await server.start()
-        var configuration = Configuration(baseURL: server.url())
+        var configuration = Configuration(baseURL: server.baseURL)
         configuration.bodyEncoder = ZlibBodyEncoder(format)
         let agent = RequestAgent(
             configuration: configuration, transport: CurlTransport(), store: nil)

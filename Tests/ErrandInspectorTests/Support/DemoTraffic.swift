@@ -49,7 +49,8 @@ final class DemoTraffic: Sendable {
 
     /// Records a request; the clock advances by its duration.
     func record(_ shape: Shape) {
-        var description = RequestDescription(endpoint: shape.endpoint, url: shape.path)
+        var description = RequestDescription(
+            endpoint: shape.endpoint, url: EndpointURL(raw: shape.path))
         description.method = shape.method
         let id = UUID()
         recorder.pageCalled()

@@ -15,7 +15,7 @@ import Testing
     private final class HubRequest: BaseRequest {
         let hub: RequestAgent
         init(_ hub: RequestAgent) { self.hub = hub }
-        override var url: String { "x" }
+        override var url: EndpointURL { "x" }
         override var agent: RequestAgent { hub }
     }
 

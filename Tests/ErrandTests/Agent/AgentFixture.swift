@@ -110,7 +110,7 @@ class RecordingRequest: BaseRequest {
         delegate = log
     }
 
-    override var url: String { path }
+    override var url: EndpointURL { EndpointURL(raw: path) }
     override func willStart() { log.lines.append("willStart") }
     override func didFinish() { log.lines.append("didFinish") }
     override func didFail() { log.lines.append("didFail") }
@@ -141,12 +141,12 @@ struct User: Decodable, Equatable {
 final class GetUser: JSONRequest<User> {
     let id: Int
     init(id: Int) { self.id = id }
-    override var url: String { "users" }
+    override var url: EndpointURL { "users" }
     override var arguments: Arguments? { ["id": id] }
 }
 
 final class Plain: BaseRequest {
     let path: String
     init(_ path: String) { self.path = path }
-    override var url: String { path }
+    override var url: EndpointURL { EndpointURL(raw: path) }
 }

@@ -8,13 +8,13 @@ import Testing
 /// The thread of a started request: the caller's until the request first waits, if it does no expensive work before.
 @MainActor @Suite(.limited) struct CallerThreadStartTests {
     private final class PostArguments: BaseRequest {
-        override var url: String { "/sent" }
+        override var url: EndpointURL { "/sent" }
         override var method: HTTPMethod { .post }
         override var arguments: Arguments? { ["a": 1] }
     }
 
     private final class ValidatedRequest: BaseRequest {
-        override var url: String { "/validated" }
+        override var url: EndpointURL { "/validated" }
         override var processors: [any ResponseProcessor] { [MainThreadCheck()] }
         override var businessValidator: BusinessValidator? {
             BusinessValidator { _ in

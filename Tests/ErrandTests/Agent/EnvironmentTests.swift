@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 private final class OwnAcceptHeader: BaseRequest {
-    override var url: String { "x" }
+    override var url: EndpointURL { "x" }
     override var headers: HTTPFields { [.accept: "own"] }
 }
 

@@ -19,12 +19,12 @@ import Testing
                 weakCaptured = captured
                 weakAgent = fixture.agent
                 await withCheckedContinuation { continuation in
-                    request.attach { request in captured.lines.append(request.url) }
+                    request.attach { request in captured.lines.append(request.url.description) }
                     request.start { request in
-                        captured.lines.append(request.url)
+                        captured.lines.append(request.url.description)
                         continuation.resume()
                     } failure: { request, _ in
-                        captured.lines.append(request.url)
+                        captured.lines.append(request.url.description)
                         continuation.resume()
                     }
                 }
@@ -40,7 +40,7 @@ import Testing
 
     /// Gets the stored response first.
     private final class StoredFirst: BaseRequest {
-        override var url: String { "x" }
+        override var url: EndpointURL { "x" }
         override var cacheSeconds: Int { 60 }
         override var cachePolicy: CachePolicy? { .cacheThenLoad }
     }
@@ -93,7 +93,7 @@ import Testing
 
     /// Joins an identical request.
     private final class Joining: BaseRequest {
-        override var url: String { "x" }
+        override var url: EndpointURL { "x" }
         override var duplicatePolicy: DuplicatePolicy { .join }
     }
 

@@ -15,7 +15,7 @@ import Testing
         var ownHeaders: HTTPFields = [:]
         var ownArguments: Arguments?
         var usesShared = true
-        override var url: String { "x" }
+        override var url: EndpointURL { "x" }
         override var headers: HTTPFields { ownHeaders }
         override var arguments: Arguments? { ownArguments }
         override var usesSharedHeaders: Bool { usesShared }

@@ -77,7 +77,7 @@ import Testing
             configuration: configuration, transport: transport,
             store: MemoryResponseStore(maximumEntries: 1))
         for path in ["/a", "/b", "/b?x"] {
-            var description = RequestDescription(endpoint: "Get", url: path)
+            var description = RequestDescription(endpoint: "Get", url: EndpointURL(raw: path))
             description.cacheSeconds = 60
             _ = try await agent.start(description).response()
             await agent.flushCache()

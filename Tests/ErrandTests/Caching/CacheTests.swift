@@ -12,7 +12,7 @@ final class CachedRequest: BaseRequest {
     var shape: JSONShape?
     var policy: CachePolicy?
 
-    override var url: String { "cached" }
+    override var url: EndpointURL { "cached" }
     override var arguments: Arguments? { ["q": "x", "nonce": nonce] }
     override var cacheSeconds: Int { seconds }
     override var cacheVersion: Int { version }

@@ -57,7 +57,7 @@ private final class Signer: Authenticator {
         _ change: (inout RequestDescription) -> Void = { _ in }
     ) -> RequestTask {
         fixture.agent.start(
-            InlineRequest(url) {
+            InlineRequest(EndpointURL(raw: url)) {
                 if mode == .time { $0.cacheSeconds = 600 } else { $0.cachePolicy = .http }
                 $0.writesCacheAsynchronously = false
                 change(&$0)

@@ -18,7 +18,7 @@ import Testing
         _ mode: Mode, _ path: String = "item",
         _ change: (inout RequestDescription) -> Void = { _ in }
     ) -> InlineRequest {
-        InlineRequest(path, agent: fixture.agent) {
+        InlineRequest(EndpointURL(raw: path), agent: fixture.agent) {
             if mode == .time { $0.cacheSeconds = 60 } else { $0.cachePolicy = .http }
             $0.writesCacheAsynchronously = false
             change(&$0)

@@ -21,13 +21,13 @@ import Testing
         typealias Output = User
         let fields: HTTPFields
         init(_ fields: HTTPFields) { self.fields = fields }
-        override var url: String { "x" }
+        override var url: EndpointURL { "x" }
         override var headers: HTTPFields { fields }
     }
 
     private final class FindUser: BaseRequest, DecodableOutput {
         typealias Output = User?
-        override var url: String { "x" }
+        override var url: EndpointURL { "x" }
         override var headers: HTTPFields { [.ifNoneMatch: "\"a\""] }
         override var validator: JSONShape? { ["nick": .string] }
     }
@@ -35,7 +35,7 @@ import Testing
     private final class Download: BaseRequest, FileOutput {
         let destination = FileManager.default.temporaryDirectory
             .appendingPathComponent("errand-\(UUID().uuidString)")
-        override var url: String { "x" }
+        override var url: EndpointURL { "x" }
         override var headers: HTTPFields { [.ifNoneMatch: "\"a\""] }
     }
 
@@ -175,14 +175,14 @@ import Testing
 
     private func agent(_ transport: TransportKind) -> RequestAgent {
         RequestAgent(
-            configuration: Configuration(baseURL: server.url()),
+            configuration: Configuration(baseURL: server.baseURL),
             transport: transport.makeTransport(), store: MemoryResponseStore())
     }
 
     private func request(
         _ path: String = "x", _ describe: (inout RequestDescription) -> Void = { _ in }
     ) -> InlineRequest {
-        InlineRequest(path) {
+        InlineRequest(EndpointURL(raw: path)) {
             $0.headers = [.acceptEncoding: "gzip"]
             describe(&$0)
         }

@@ -14,7 +14,7 @@ import Testing
         _ path: String, _ headers: HTTPFields = [:], method: HTTPMethod = .get,
         _ describe: (inout RequestDescription) -> Void = { _ in }
     ) async throws -> Response {
-        let endpoint = InlineRequest(path) {
+        let endpoint = InlineRequest(EndpointURL(raw: path)) {
             $0.method = method
             $0.headers = headers
             $0.cachePolicy = .http

@@ -14,7 +14,7 @@ import Testing
         var acceptable = 200..<300
         var duplicates = DuplicatePolicy.allow
         var content: HTTPBody?
-        override var url: String { "page" }
+        override var url: EndpointURL { "page" }
         override var method: HTTPMethod { verb }
         override var headers: HTTPFields { requestHeaders }
         override var cachePolicy: CachePolicy? { .http }

@@ -18,7 +18,7 @@ private final class Item: JSONRequest<Int> {
         if let log { accessories = [log] }
     }
 
-    override var url: String { "item" }
+    override var url: EndpointURL { "item" }
     override var cacheSeconds: Int { isHTTP ? -1 : 60 }
     override var cachePolicy: CachePolicy? { policy ?? (isHTTP ? .http : nil) }
     override var maximumStaleness: Duration? { staleness }

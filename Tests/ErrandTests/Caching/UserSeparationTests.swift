@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 final class CachedUser: JSONRequest<User> {
-    override var url: String { "users" }
+    override var url: EndpointURL { "users" }
     override var cacheSeconds: Int { 60 }
     override var writesCacheAsynchronously: Bool { false }
 }

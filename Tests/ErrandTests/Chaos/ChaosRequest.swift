@@ -19,7 +19,7 @@ final class ChaosRequest: BaseRequest {
 
     deinit { ends.requestReleased() }
 
-    override var url: String { "\(address)/\(plan.id)" }
+    override var url: EndpointURL { "\(raw: address)/\(plan.id)" }
     override var method: HTTPMethod { HTTPMethod(plan.method) }
     override var body: HTTPBody? {
         plan.method == "GET" ? nil : .string("request \(plan.id)", contentType: "text/plain")

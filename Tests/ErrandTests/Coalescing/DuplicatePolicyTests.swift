@@ -6,7 +6,7 @@ import Testing
 final class JoiningRequest: BaseRequest {
     var policy = DuplicatePolicy.join
     var shape: JSONShape?
-    override var url: String { "shared" }
+    override var url: EndpointURL { "shared" }
     override var duplicatePolicy: DuplicatePolicy { policy }
     override var validator: JSONShape? { shape }
 }

@@ -22,7 +22,7 @@ import Testing
     private func start(
         _ policy: DuplicatePolicy = .queue, path: String = "shared", limit: Duration? = nil
     ) -> RequestTask {
-        let request = InlineRequest(path) {
+        let request = InlineRequest(EndpointURL(raw: path)) {
             $0.duplicatePolicy = policy
             $0.timeouts = Timeouts(total: limit)
         }

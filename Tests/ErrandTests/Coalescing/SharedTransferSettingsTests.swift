@@ -12,7 +12,7 @@ import Testing
         var requestPriority = RequestPriority.normal
         var ownDecoder: FastJSONDecoder?
         override var jsonDecoder: FastJSONDecoder? { ownDecoder }
-        override var url: String { "shared" }
+        override var url: EndpointURL { "shared" }
         override var duplicatePolicy: DuplicatePolicy { .join }
         override var responseSerializer: ResponseSerializer { serializer }
         override var acceptableContentTypes: AcceptableContentTypes { .any }

@@ -131,8 +131,8 @@ import Testing
         let chain = ChainRequest()
         var called: [String] = []
         var failures: [String] = []
-        chain.add(fixture.with(Plain("a"))) { _, member in called.append(member.url) }
-        chain.add(fixture.with(Plain("b"))) { _, member in called.append(member.url) }
+        chain.add(fixture.with(Plain("a"))) { _, member in called.append(member.url.description) }
+        chain.add(fixture.with(Plain("b"))) { _, member in called.append(member.url.description) }
         chain.recover { member, error in
             failures.append("\(member.url) \(error.code)")
             return .replace(fixture.with(Plain("spare")))

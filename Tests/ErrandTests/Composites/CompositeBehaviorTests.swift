@@ -15,11 +15,11 @@ import Testing
     private final class Download: BaseRequest, FileOutput {
         let destination: URL
         init(_ destination: URL) { self.destination = destination }
-        override var url: String { "download" }
+        override var url: EndpointURL { "download" }
     }
 
     private final class Upload: BaseRequest {
-        override var url: String { "upload" }
+        override var url: EndpointURL { "upload" }
         override var method: HTTPMethod { .post }
         override var body: HTTPBody? { .data(Data("abc".utf8), contentType: "text/plain") }
     }

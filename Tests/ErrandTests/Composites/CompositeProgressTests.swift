@@ -12,7 +12,7 @@ import Testing
 /// The threads and the last value of the progress of composites.
 @Suite(.limited) @MainActor struct CompositeProgressTests {
     private final class Bytes: BaseRequest {
-        override var url: String { "x" }
+        override var url: EndpointURL { "x" }
         override var responseSerializer: ResponseSerializer { .data }
     }
 

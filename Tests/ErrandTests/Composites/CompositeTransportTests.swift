@@ -9,7 +9,7 @@ import Testing
     private final class Stored: BaseRequest {
         private let path: String
         init(_ path: String) { self.path = path }
-        override var url: String { path }
+        override var url: EndpointURL { EndpointURL(raw: path) }
         override var cacheSeconds: Int { 60 }
         override var writesCacheAsynchronously: Bool { false }
     }
@@ -27,7 +27,7 @@ import Testing
         _ kind: TransportKind, _ server: LoopbackServer, store: MemoryResponseStore? = nil
     ) -> RequestAgent {
         RequestAgent(
-            configuration: Configuration(baseURL: server.url()), transport: kind.makeTransport(),
+            configuration: Configuration(baseURL: server.baseURL), transport: kind.makeTransport(),
             store: store)
     }
 

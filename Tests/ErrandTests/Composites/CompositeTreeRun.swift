@@ -13,7 +13,7 @@ import Testing
     private final class Request: BaseRequest {
         private let path: String
         init(_ path: String) { self.path = path }
-        override var url: String { path }
+        override var url: EndpointURL { EndpointURL(raw: path) }
     }
 
     private struct WeakMember { weak var object: AnyObject? }

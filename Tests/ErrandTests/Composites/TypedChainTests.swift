@@ -33,7 +33,7 @@ import Testing
     @Test func stepsThatFollowAStepAreAddedWithIt() async throws {
         let first = ChainRequest.Step(fixture.user(1))
         first.then { _, user in fixture.plain(user.nick) }.then { last in
-            fixture.plain(last.url + "x")
+            fixture.plain("\(last.url)x")
         }
         let chain = ChainRequest {
             first

@@ -6,12 +6,12 @@ import TestSupport
 import Testing
 
 private final class WithoutCookies: BaseRequest {
-    override var url: String { "x" }
+    override var url: EndpointURL { "x" }
     override var usesCookies: Bool { false }
 }
 
 private final class OwnCookieHeader: BaseRequest {
-    override var url: String { "x" }
+    override var url: EndpointURL { "x" }
     override var headerFieldValues: HeaderPairs { ["Cookie": "a=mine; own=1"] }
 }
 

@@ -35,13 +35,13 @@ private final class TokenStore: Sendable {
 private final class Upload: BaseRequest {
     let content: HTTPBody
     init(_ content: HTTPBody) { self.content = content }
-    override var url: String { "x" }
+    override var url: EndpointURL { "x" }
     override var method: HTTPMethod { .post }
     override var body: HTTPBody? { content }
 }
 
 private final class OwnAuthorization: BaseRequest {
-    override var url: String { "x" }
+    override var url: EndpointURL { "x" }
     override var authorization: Authorization? { .bearer("own") }
 }
 

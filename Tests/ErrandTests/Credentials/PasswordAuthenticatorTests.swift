@@ -10,7 +10,7 @@ import Testing
         base: String = "https://api.example.com/", overHTTP: Bool = false, password: String = "p"
     ) -> AgentFixture {
         AgentFixture {
-            $0.baseURL = base
+            $0.baseURL = EndpointURL(raw: base)
             $0.authenticators = [
                 HostAuthenticator(
                     "api.example.com",

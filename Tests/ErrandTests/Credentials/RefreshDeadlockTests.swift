@@ -9,7 +9,7 @@ import Testing
 @testable import ErrandOutbox
 
 private final class Login: BaseRequest {
-    override var url: String { "login" }
+    override var url: EndpointURL { "login" }
     override var usesAuthenticators: Bool { false }
 }
 
@@ -67,7 +67,7 @@ private final class TokenSource: Sendable {
     }
 
     private func start(_ path: String, _ fixture: AgentFixture) -> RequestTask {
-        fixture.agent.start(RequestDescription(endpoint: "Test", url: path))
+        fixture.agent.start(RequestDescription(endpoint: "Test", url: EndpointURL(raw: path)))
     }
 
     private func failure(of task: RequestTask) async -> RequestError? {
@@ -311,7 +311,7 @@ private final class TokenSource: Sendable {
         defer { source.agent = nil }
         for url in ["x", "login"] {
             let task = fixture.agent.start(
-                InlineRequest(url) { $0.duplicatePolicy = policy }.describe())
+                InlineRequest(EndpointURL(raw: url)) { $0.duplicatePolicy = policy }.describe())
             let error = await failure(of: task)
             #expect(error?.code == .authenticationFailed)
             #expect(error?.message.contains("usesAuthenticators") == true)

@@ -58,7 +58,7 @@ import Testing
             self.policy = policy
         }
 
-        override var url: String { "file" }
+        override var url: EndpointURL { "file" }
         override var cachePolicy: CachePolicy? { policy }
     }
 
@@ -84,7 +84,7 @@ import Testing
     /// An endpoint that is not a download has no file: the settings of downloads do not affect it.
     @Test func settingsOfDownloadsDoNotAffectOtherEndpoints() async throws {
         final class Note: BaseRequest {
-            override var url: String { "note" }
+            override var url: EndpointURL { "note" }
             override var existingFile: DownloadPlan.ExistingFile { .fail }
             override var resumesDownload: Bool { false }
         }

@@ -7,7 +7,7 @@ import Testing
 /// A download request without a destination.
 @Suite(.limited) struct DownloadDestinationTests {
     private final class WithoutDestination: DownloadRequest {
-        override var url: String { "map.zip" }
+        override var url: EndpointURL { "map.zip" }
     }
 
     @Test func missingDestinationFailsBeforeSendingOrWriting() async throws {

@@ -31,7 +31,7 @@ import Testing
             options = DownloadPlan.Options(change)
         }
 
-        override var url: String { address }
+        override var url: EndpointURL { EndpointURL(raw: address) }
         override var downloadOptions: DownloadPlan.Options { options }
     }
 

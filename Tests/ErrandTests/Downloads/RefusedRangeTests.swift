@@ -71,7 +71,7 @@ import Testing
     }
 
     private func download() -> RequestDescription {
-        var description = RequestDescription(endpoint: "Download", url: server.url("/f.bin"))
+        var description = RequestDescription(endpoint: "Download", url: "\(server.baseURL)/f.bin")
         description.download = DownloadPlan(
             destination: folder.appendingPathComponent("f.bin"), sha256: Self.digest,
             options: .init { $0.segments = .init(maximum: 2, minimumSize: 16 << 10) })
@@ -99,7 +99,7 @@ import Testing
 
     /// Sends another request; a range that was requested too early would arrive before its response.
     private func roundTrip(_ agent: RequestAgent) async throws {
-        let description = RequestDescription(endpoint: "Other", url: server.url("/other"))
+        let description = RequestDescription(endpoint: "Other", url: "\(server.baseURL)/other")
         let response = try await agent.start(description).response()
         #expect(response.statusCode == 200)
     }

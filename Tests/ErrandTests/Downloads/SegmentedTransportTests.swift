@@ -72,7 +72,7 @@ import Testing
     private static func download(
         _ url: String, to folder: String, digest: String? = nil
     ) -> RequestDescription {
-        var description = RequestDescription(endpoint: "Download", url: url)
+        var description = RequestDescription(endpoint: "Download", url: EndpointURL(raw: url))
         description.download = DownloadPlan(
             destination: URL(fileURLWithPath: folder + "/f.bin"), sha256: digest,
             options: .init { $0.segments = .init(maximum: 4, minimumSize: 16 << 10) })

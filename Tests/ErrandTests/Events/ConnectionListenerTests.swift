@@ -20,7 +20,7 @@ import Testing
         let server = try await server()
         let stream = EventStream()
         var connections = stream.connectionEvents().makeAsyncIterator()
-        var configuration = Configuration(baseURL: server.url("/"))
+        var configuration = Configuration(baseURL: server.baseURL)
         configuration.eventListeners = [recorder, stream]
         let agent = RequestAgent(
             configuration: configuration, transport: CurlTransport(), store: nil)
@@ -49,7 +49,7 @@ import Testing
     @Test func laterConfigurationObservesConnections() async throws {
         let server = try await server()
         let agent = RequestAgent(
-            configuration: Configuration(baseURL: server.url("/")), transport: CurlTransport(),
+            configuration: Configuration(baseURL: server.baseURL), transport: CurlTransport(),
             store: nil)
         _ = try await agent.start(Plain("x").describe()).response()
         agent.configuration.eventListeners = [recorder]
@@ -83,7 +83,7 @@ import Testing
     @Test func partsOfARequestBodyAreReported() async throws {
         let server = try await server()
         let parts = EventRecorder(observesChunks: true)
-        var configuration = Configuration(baseURL: server.url("/"))
+        var configuration = Configuration(baseURL: server.baseURL)
         configuration.eventListeners = [parts]
         let agent = RequestAgent(
             configuration: configuration, transport: CurlTransport(), store: nil)

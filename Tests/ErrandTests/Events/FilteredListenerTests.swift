@@ -7,13 +7,13 @@ import Testing
 @Suite(.limited) struct FilteredListenerTests {
     private class Users {
         final class Get: BaseRequest {
-            override var url: String { "users" }
+            override var url: EndpointURL { "users" }
         }
     }
 
     private class Articles {
         class Get: BaseRequest {
-            override var url: String { "flights" }
+            override var url: EndpointURL { "flights" }
         }
 
         final class GetSubclass: Get {}

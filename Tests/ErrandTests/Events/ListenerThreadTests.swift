@@ -65,14 +65,14 @@ private final class SecondRequest: Sendable {
     func stop() async { await server.stop() }
 
     static func description(_ url: String, tag: Int) -> RequestDescription {
-        var description = RequestDescription(endpoint: "Text", url: url)
+        var description = RequestDescription(endpoint: "Text", url: EndpointURL(raw: url))
         description.responseSerializer = .string
         description.tag = tag
         return description
     }
 
     func agent(listeners: [any RequestEventListener]) -> RequestAgent {
-        var configuration = Configuration(baseURL: server.url())
+        var configuration = Configuration(baseURL: server.baseURL)
         configuration.eventListeners = listeners
         return RequestAgent(configuration: configuration, transport: transport, store: nil)
     }

@@ -160,7 +160,7 @@ import Testing
 
     @Test func requestDescriptionContainsNoSecrets() {
         final class Login: BaseRequest {
-            override var url: String { "https://user:pw@a.example/login?token=secret#x" }
+            override var url: EndpointURL { "https://user:pw@a.example/login?token=secret#x" }
             override var method: HTTPMethod { .post }
             override var arguments: Arguments? { ["name": "a", "password": "secret"] }
         }

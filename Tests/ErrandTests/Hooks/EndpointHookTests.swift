@@ -10,7 +10,7 @@ import Testing
     private final class Hooked: BaseRequest {
         var decider: RetryDecider?
         var policy: RetryPolicy?
-        override var url: String { "x" }
+        override var url: EndpointURL { "x" }
         override var retryPolicy: RetryPolicy? { policy }
         override var retryDecider: RetryDecider? { decider }
         override var requestProcessors: [any RequestProcessor] {

@@ -31,7 +31,7 @@ import Testing
     private final class Intercepted: BaseRequest {
         let own: [any Interceptor]
         init(_ own: any Interceptor...) { self.own = own }
-        override var url: String { "x" }
+        override var url: EndpointURL { "x" }
         override var interceptors: [any Interceptor] { own }
     }
 

@@ -10,7 +10,7 @@ final class PrioritizedRequest: BaseRequest {
         self.path = path
         self.requestPriority = requestPriority
     }
-    override var url: String { path }
+    override var url: EndpointURL { EndpointURL(raw: path) }
     override var priority: RequestPriority { requestPriority }
 }
 

@@ -100,7 +100,7 @@ import Testing
     }
 
     private final class PostNote: BaseRequest {
-        override var url: String { "notes" }
+        override var url: EndpointURL { "notes" }
         override var method: HTTPMethod { .post }
     }
 }

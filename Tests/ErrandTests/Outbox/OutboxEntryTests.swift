@@ -145,7 +145,7 @@ import Testing
         init(interceptors: [any Interceptor] = [], processors: [any RequestProcessor] = []) {
             hooks = (interceptors, processors)
         }
-        override var url: String { "notes" }
+        override var url: EndpointURL { "notes" }
         override var method: HTTPMethod { .post }
         override var body: HTTPBody? { .string("text") }
         override var interceptors: [any Interceptor] { hooks.interceptors }

@@ -180,7 +180,7 @@ import Testing
     private final class NoteRequest: BaseRequest {
         private let number: Int
         init(_ number: Int) { self.number = number }
-        override var url: String { "notes?n=\(number)" }
+        override var url: EndpointURL { "notes?n=\(number)" }
         override var method: HTTPMethod { .post }
         override var arguments: Arguments? { ["text": "note \(number)"] }
     }

@@ -19,7 +19,7 @@ import Testing
         var seconds = -1
         var token: String?
         var counting: Arguments?
-        override var url: String { "numbers" }
+        override var url: EndpointURL { "numbers" }
         override var authorization: Authorization? { token.map { .bearer($0) } }
         override func cacheArguments(_ arguments: Arguments?) -> Arguments? {
             counting ?? arguments
@@ -33,7 +33,7 @@ import Testing
 
     private final class Wrapped: Service, DecodableOutput {
         struct Output: Decodable { let items: [Int] }
-        override var url: String { "wrapped" }
+        override var url: EndpointURL { "wrapped" }
     }
 
     private static func page(_ text: String, next: String? = nil) -> ScriptedResponse {

@@ -34,7 +34,8 @@ import Testing
                 ]))
         }
         for (tag, path) in [(1, "a"), (2, "b")] {
-            let request = fixture.with(InlineRequest(path) { $0.responseSerializer = .data })
+            let request = fixture.with(
+                InlineRequest(EndpointURL(raw: path)) { $0.responseSerializer = .data })
             request.tag = tag
             try await request.send()
         }

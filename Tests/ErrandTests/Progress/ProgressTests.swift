@@ -174,7 +174,7 @@ import Testing
         try bytes.write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
         let agent = RequestAgent(
-            configuration: Configuration(baseURL: server.url()), store: nil)
+            configuration: Configuration(baseURL: server.baseURL), store: nil)
         let body: HTTPBody =
             switch kind {
             case "data": .data(bytes)
@@ -314,14 +314,14 @@ import Testing
     }
 
     private final class DataRequest: BaseRequest {
-        override var url: String { "x" }
+        override var url: EndpointURL { "x" }
         override var responseSerializer: ResponseSerializer { .data }
     }
 
     private final class UploadRequest: BaseRequest {
         private let content: HTTPBody
         init(_ content: HTTPBody) { self.content = content }
-        override var url: String { "upload" }
+        override var url: EndpointURL { "upload" }
         override var method: HTTPMethod { .post }
         override var body: HTTPBody? { content }
         override var responseSerializer: ResponseSerializer { .string }

@@ -11,7 +11,7 @@ import Testing
     private let fixture = AgentFixture { $0.limits.total = 1 }
 
     private func description(_ url: String = "file") -> RequestDescription {
-        var description = RequestDescription(endpoint: "File", url: url)
+        var description = RequestDescription(endpoint: "File", url: EndpointURL(raw: url))
         description.responseSerializer = .data
         return description
     }

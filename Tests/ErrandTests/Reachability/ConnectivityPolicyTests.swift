@@ -146,7 +146,7 @@ private final class ConnectivityRequest: BaseRequest {
         self.attempts = attempts
     }
 
-    override var url: String { path }
+    override var url: EndpointURL { EndpointURL(raw: path) }
     override var connectivityPolicy: ConnectivityPolicy? { policy }
     override var retryPolicy: RetryPolicy? { .attempts(attempts) }
 }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 final class PostRequest: BaseRequest {
-    override var url: String { "post" }
+    override var url: EndpointURL { "post" }
     override var method: HTTPMethod { .post }
     override var arguments: Arguments? { ["a": 1] }
     override var authorization: Authorization? { .bearer("secret") }

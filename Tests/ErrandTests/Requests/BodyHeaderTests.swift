@@ -111,7 +111,7 @@ import Testing
         _ field: HTTPField, from source: Source, _ kind: Kind, by transport: TransportKind,
         _ change: (inout Configuration, inout RequestDescription) -> Void = { _, _ in }
     ) async throws -> Result<LoopbackRequest, RequestError> {
-        var configuration = Configuration(baseURL: server.url())
+        var configuration = Configuration(baseURL: server.baseURL)
         var description = RequestDescription(endpoint: "Send", url: "body")
         kind.describe(&description, file.url)
         var fields = HTTPFields()
@@ -125,7 +125,7 @@ import Testing
         case .customRequest:
             description = RequestDescription(endpoint: "Send", url: "")
             description.customRequest = CustomRequest(
-                url: server.url("/body"), method: .post,
+                url: "\(server.baseURL)/body", method: .post,
                 headers: [(field.name.rawName, field.value)], body: kind.body(file.url))
         case .sharedHeaders: configuration.sharedHeaders = fields
         case .headerProvider: configuration.headerProvider = { [fields] in fields }

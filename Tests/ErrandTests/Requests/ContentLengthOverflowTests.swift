@@ -32,7 +32,7 @@ import Testing
         }
         try await server.start()
         let agent = RequestAgent(
-            configuration: Configuration(baseURL: server.url()), transport: CurlTransport())
+            configuration: Configuration(baseURL: server.baseURL), transport: CurlTransport())
         let members = (0..<3).map { _ in Plain("huge") }
         _ = try await agent.send(BatchRequest(members, policy: .collectAll))
         #expect(members.allSatisfy { $0.error?.code == .truncatedBody })

@@ -7,11 +7,11 @@ import Testing
 /// Hooks and listeners that recognize endpoints by their class.
 @Suite(.limited) struct EndpointClassTests {
     private class Base: BaseRequest {
-        override var url: String { "base" }
+        override var url: EndpointURL { "base" }
     }
 
     private final class Derived: Base {
-        override var url: String { "derived" }
+        override var url: EndpointURL { "derived" }
     }
 
     private enum Other {

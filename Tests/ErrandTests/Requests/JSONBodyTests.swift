@@ -16,7 +16,7 @@ import Testing
     private class PostIssue: BaseRequest {
         let issue: NewIssue
         init(_ issue: NewIssue = NewIssue()) { self.issue = issue }
-        override var url: String { "issues" }
+        override var url: EndpointURL { "issues" }
         override var method: HTTPMethod { .post }
         override var body: HTTPBody? { .json(issue) }
     }
@@ -32,7 +32,7 @@ import Testing
     private final class FormIssue: BaseRequest {
         let issue: NewIssue
         init(_ issue: NewIssue) { self.issue = issue }
-        override var url: String { "issues" }
+        override var url: EndpointURL { "issues" }
         override var method: HTTPMethod { .post }
         override var arguments: Arguments? { Arguments(encoding: issue) }
         override var jsonEncoder: FastJSONEncoder? {
@@ -104,7 +104,7 @@ import Testing
 
     private final class PutCounted: BaseRequest {
         let counter = Counted.Counter()
-        override var url: String { "counted" }
+        override var url: EndpointURL { "counted" }
         override var method: HTTPMethod { .put }
         override var body: HTTPBody? { .json(Counted(count: counter)) }
         override var cacheSeconds: Int { 60 }

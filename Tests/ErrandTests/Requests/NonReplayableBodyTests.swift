@@ -141,7 +141,7 @@ import Testing
             LoopbackResponse(status: 503, body: "\(request.body.count)")
         }
         try await server.start()
-        var configuration = Configuration(baseURL: server.url())
+        var configuration = Configuration(baseURL: server.baseURL)
         configuration.retryPolicy = RetryPolicy(maximumAttempts: 3, baseDelay: .zero)
         let agent = RequestAgent(configuration: configuration, transport: CurlTransport())
         let error = await #expect(throws: RequestError.self) {

@@ -21,9 +21,9 @@ import Testing
 
     /// Overrides every member with a value that is not the default.
     private class Everything: BaseRequest {
-        override var url: String { "path" }
-        override var baseURL: String? { "https://own.example/" }
-        override var cdnURL: String? { "https://own-cdn.example/" }
+        override var url: EndpointURL { "path" }
+        override var baseURL: EndpointURL? { "https://own.example/" }
+        override var cdnURL: EndpointURL? { "https://own-cdn.example/" }
         override var usesCDN: Bool { true }
         override var apiVersion: String? { "v9" }
         override var method: HTTPMethod { .put }
@@ -151,8 +151,8 @@ import Testing
     // MARK: - Effects, through an agent
 
     private final class Placed: BaseRequest {
-        override var url: String { "x" }
-        override var baseURL: String? { "https://own.example/api/" }
+        override var url: EndpointURL { "x" }
+        override var baseURL: EndpointURL? { "https://own.example/api/" }
         override var apiVersion: String? { "v2" }
         override var method: HTTPMethod { .post }
         override var arguments: Arguments? { ["list": [1, 2]] }
@@ -175,8 +175,8 @@ import Testing
     }
 
     private final class FromCDN: BaseRequest {
-        override var url: String { "x" }
-        override var cdnURL: String? { "https://own-cdn.example/" }
+        override var url: EndpointURL { "x" }
+        override var cdnURL: EndpointURL? { "https://own-cdn.example/" }
         override var usesCDN: Bool { true }
         override var bodyEncoder: (any BodyEncoder)? { ReversingBodyEncoder() }
         override var method: HTTPMethod { .put }
@@ -202,7 +202,7 @@ import Testing
 
     private struct Problem: Decodable, Sendable, Equatable { let reason: String }
     private final class Failing: BaseRequest {
-        override var url: String { "x" }
+        override var url: EndpointURL { "x" }
         override var errorDecoder: ErrorDecoder? {
             ErrorDecoder { try $0.decode(Problem.self) }
         }

@@ -12,7 +12,7 @@ import Testing
 /// Hooks that write parts of a URL cannot move a request with its credentials to another host.
 @Suite(.limited) struct RequestTargetTests {
     private final class Account: BaseRequest {
-        override var url: String { "https://api.example.com/x" }
+        override var url: EndpointURL { "https://api.example.com/x" }
         override var authorization: Authorization? { .bearer("secret") }
     }
 
@@ -201,7 +201,7 @@ import Testing
     // MARK: - Proxy-Authorization
 
     private final class ProxyHeader: BaseRequest {
-        override var url: String { "x" }
+        override var url: EndpointURL { "x" }
         override var headerFieldValues: HeaderPairs {
             ["Proxy-Authorization": "Basic c2VjcmV0"]
         }

@@ -9,7 +9,7 @@ import Testing
 /// Trailers are sent with every attempt that sends the body.
 @Suite(.limited) struct RequestTrailerTests {
     private final class Upload: BaseRequest {
-        override var url: String { "/start" }
+        override var url: EndpointURL { "/start" }
         override var method: HTTPMethod { .put }
         override var body: HTTPBody? {
             .string("abc").trailers(["X-Sum", "X-Token"], into: 0) { sum, bytes in

@@ -19,7 +19,7 @@ import Testing
     // MARK: - XML
 
     private final class GetFeed: BaseRequest {
-        override var url: String { "feed" }
+        override var url: EndpointURL { "feed" }
         override var responseSerializer: ResponseSerializer { .xml }
     }
 
@@ -49,7 +49,7 @@ import Testing
     private final class GetCustom: BaseRequest {
         let check: @Sendable (Response) throws -> Void
         init(_ check: @escaping @Sendable (Response) throws -> Void) { self.check = check }
-        override var url: String { "custom" }
+        override var url: EndpointURL { "custom" }
         override var responseSerializer: ResponseSerializer { .custom(check) }
     }
 
@@ -105,7 +105,7 @@ import Testing
         init(_ serialize: @escaping @Sendable (Arguments) throws -> Data) {
             self.serialize = serialize
         }
-        override var url: String { "custom" }
+        override var url: EndpointURL { "custom" }
         override var method: HTTPMethod { .post }
         override var arguments: Arguments? { ["a": 1, "b": 2] }
         override var requestSerializer: RequestSerializer {
@@ -136,7 +136,7 @@ import Testing
     private final class GetRequired: BaseRequest {
         let shape: JSONShape
         init(_ shape: JSONShape) { self.shape = shape }
-        override var url: String { "required" }
+        override var url: EndpointURL { "required" }
         override var validator: JSONShape? { shape }
     }
 

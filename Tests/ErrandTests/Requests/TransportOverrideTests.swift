@@ -8,7 +8,7 @@ import Testing
 /// `transportOverrides` of an endpoint.
 @Suite(.limited) struct TransportOverrideTests {
     private final class OverridingRequest: BaseRequest {
-        override var url: String { "legacy" }
+        override var url: EndpointURL { "legacy" }
         override var cacheSeconds: Int { 60 }
         override var transportOverrides: TransportOverrides? {
             var overrides = TransportOverrides(httpVersion: .http11, decodesContent: false)
@@ -63,7 +63,7 @@ import Testing
             LoopbackResponse(headers: ["Content-Encoding": "gzip"], body: compressed)
         }
         try await server.start()
-        let agent = RequestAgent(configuration: Configuration(baseURL: server.url("/")))
+        let agent = RequestAgent(configuration: Configuration(baseURL: server.baseURL))
         func bytes(_ overrides: TransportOverrides?) async throws -> Data {
             let request = InlineRequest("x") {
                 $0.responseSerializer = .data

@@ -22,13 +22,13 @@ import Testing
     }
 
     private final class Ping: HubRequest {
-        override var url: String { "ping" }
+        override var url: EndpointURL { "ping" }
     }
 
     private final class GetPilot: HubRequest, DecodableOutput {
         typealias Output = Pilot
         private(set) var seen: Pilot?
-        override var url: String { "pilot" }
+        override var url: EndpointURL { "pilot" }
         override func didFinish() { seen = output }
     }
 
@@ -37,11 +37,11 @@ import Testing
     }
 
     private final class GetPilots: List<Pilot> {
-        override var url: String { "pilots" }
+        override var url: EndpointURL { "pilots" }
     }
 
     private final class Motto: HubRequest, TypedRequest {
-        override var url: String { "motto" }
+        override var url: EndpointURL { "motto" }
         override var responseSerializer: ResponseSerializer { .string }
         var decoder: ResponseDecoder<String> { .string }
     }
@@ -49,7 +49,7 @@ import Testing
     private class Photo: HubRequest, FileOutput {
         let destination: URL
         init(to destination: URL) { self.destination = destination }
-        override var url: String { "photo" }
+        override var url: EndpointURL { "photo" }
     }
 
     private let fixture = AgentFixture()
@@ -120,7 +120,7 @@ import Testing
     @Test func absentOptionalOutputDiffersFromNoOutput() async throws {
         final class Maybe: HubRequest, DecodableOutput {
             typealias Output = Pilot?
-            override var url: String { "maybe" }
+            override var url: EndpointURL { "maybe" }
             override var outputPath: [String] { [] }
         }
         fixture.transport.on(.get, "/maybe", ScriptedResponse(status: .noContent))
@@ -141,7 +141,7 @@ import Testing
 
     @Test func downloadWithADecoderOfItsOwnIsRefused() async {
         final class Parsed: HubRequest, FileOutput {
-            override var url: String { "photo" }
+            override var url: EndpointURL { "photo" }
             var destination: URL { URL(fileURLWithPath: "/nowhere/x") }
             var decoder: ResponseDecoder<DownloadedFile> {
                 ResponseDecoder { _ in DownloadedFile(url: URL(fileURLWithPath: "/"), bytes: 0) }
@@ -153,7 +153,7 @@ import Testing
 
     @Test func digestWithoutADownloadIsRefused() async {
         final class Checked: HubRequest {
-            override var url: String { "ping" }
+            override var url: EndpointURL { "ping" }
             override var sha256: String? { String(repeating: "0", count: 64) }
         }
         let error = await error(of: Checked())
@@ -162,7 +162,7 @@ import Testing
 
     @Test func endpointWithoutADecoderIsRefused() async {
         final class Undecided: Request<String> {
-            override var url: String { "motto" }
+            override var url: EndpointURL { "motto" }
         }
         let error = await error(of: Undecided())
         #expect(isRefused(error, .invalidConfiguration, "Undecided has no decoder"))
@@ -183,7 +183,7 @@ import Testing
         final class Plain: Request<DownloadedFile>, FileOutput {
             let destination: URL
             init(to destination: URL) { self.destination = destination }
-            override var url: String { "photo" }
+            override var url: EndpointURL { "photo" }
         }
         let file = folder.appendingPathComponent("d.jpg")
         #expect(try await fixture.agent.value(Plain(to: file)).url == file)

@@ -85,7 +85,7 @@ import Testing
         try await server.start()
         let refusingPort = try DeadPort.Refusing()
         let recorder = EventRecorder()
-        var configuration = Configuration(baseURL: server.url())
+        var configuration = Configuration(baseURL: server.baseURL)
         configuration.retryPolicy = RetryPolicy(maximumAttempts: 2, baseDelay: .milliseconds(1))
         configuration.eventListeners = [recorder]
         if phase == .refused {

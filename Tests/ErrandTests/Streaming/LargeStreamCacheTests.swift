@@ -184,7 +184,7 @@ import Testing
                     store: SQLiteResponseStore(
                         path: path, maximumBytes: 3 * chunks * chunk.count, maximumMemoryBytes: 0))
                 func stream(_ url: String) async throws -> (Response.Source, Int) {
-                    let request = InlineRequest(url) {
+                    let request = InlineRequest(EndpointURL(raw: url)) {
                         if mode == .time { $0.cacheSeconds = 600 } else { $0.cachePolicy = .http }
                     }
                     let stream = try await agent.stream(request)

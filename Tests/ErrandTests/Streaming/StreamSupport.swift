@@ -7,7 +7,7 @@ import Testing
 
 /// A streamed `GET /feed`.
 final class Feed: BaseRequest {
-    override var url: String { "feed" }
+    override var url: EndpointURL { "feed" }
 }
 
 extension ScriptedResponse {

@@ -11,7 +11,7 @@ struct ExportedRow: Decodable, Equatable, Sendable {
 
 /// An endpoint with a decoder of its own.
 private final class Export: BaseRequest {
-    override var url: String { "x" }
+    override var url: EndpointURL { "x" }
     override var jsonDecoder: FastJSONDecoder? {
         var decoder = FastJSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase

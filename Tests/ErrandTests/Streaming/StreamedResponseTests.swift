@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 private final class Tail: BaseRequest {
-    override var url: String { "/tail" }
+    override var url: EndpointURL { "/tail" }
 }
 
 /// Streams over a scripted transport.

@@ -54,7 +54,9 @@ import Testing
     private final class WaitingRequest: BaseRequest {
         let point: WaitPoint
         init(_ point: WaitPoint) { self.point = point }
-        override var url: String { point == .transfer ? "silent" : point.rawValue }
+        override var url: EndpointURL {
+            EndpointURL(raw: point == .transfer ? "silent" : point.rawValue)
+        }
         override var duplicatePolicy: DuplicatePolicy { point == .joined ? .join : .allow }
         override var retryPolicy: RetryPolicy? {
             var policy = RetryPolicy.none

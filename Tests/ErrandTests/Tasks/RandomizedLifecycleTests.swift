@@ -23,7 +23,7 @@ import Testing
             delegate = self
         }
 
-        override var url: String { path }
+        override var url: EndpointURL { EndpointURL(raw: path) }
         override var duplicatePolicy: DuplicatePolicy { policy }
         override var cacheSeconds: Int { 5 }
         override var timeouts: Timeouts? { Timeouts(total: total) }

@@ -15,7 +15,7 @@ import Testing
     private let gate = Gate()
 
     private final class Slow: BaseRequest {
-        override var url: String { "slow" }
+        override var url: EndpointURL { "slow" }
         override var responseSerializer: ResponseSerializer { .data }
     }
 
@@ -65,7 +65,7 @@ import Testing
             }
         let transport = ObservedTransport(inner, path: "/slow")
         let agent = RequestAgent(
-            configuration: Configuration(baseURL: server.url()), transport: transport, store: nil)
+            configuration: Configuration(baseURL: server.baseURL), transport: transport, store: nil)
         let task = agent.start(Slow().describe())
         try await transport.receiver.until { $0.received >= 5 }
         #expect(transport.counts.pauses == 0)

@@ -14,7 +14,7 @@ import Testing
             "/x", responses: LoopbackResponse(headers: ["Content-Type": "text/plain"], body: body))
         try await server.start()
         let ends = EndCounter()
-        var configuration = Configuration(baseURL: server.url())
+        var configuration = Configuration(baseURL: server.baseURL)
         configuration.eventListeners = [ends]
         configuration.limits = RequestLimits(total: 32)
         let agent = RequestAgent(
@@ -59,7 +59,7 @@ import Testing
     }
 
     private final class TextRequest: BaseRequest {
-        override var url: String { "x" }
+        override var url: EndpointURL { "x" }
         override var responseSerializer: ResponseSerializer { .string }
     }
 }

@@ -8,11 +8,11 @@ import Testing
 /// Errors name the request, and keep the errors of earlier attempts.
 @Suite(.limited) struct ErrorNameTests {
     private final class GetIssue: BaseRequest {
-        override var url: String { "issues/25?token=hunter2" }
+        override var url: EndpointURL { "issues/25?token=hunter2" }
     }
 
     private final class Post: BaseRequest {
-        override var url: String { "issues" }
+        override var url: EndpointURL { "issues" }
         override var method: HTTPMethod { .post }
         override var headers: HTTPFields { [.transferEncoding: "chunked"] }
     }
@@ -25,8 +25,8 @@ import Testing
             return value
         }
 
-        override var url: String { read("photos") }
-        override var baseURL: String? { read(nil) }
+        override var url: EndpointURL { read("photos") }
+        override var baseURL: EndpointURL? { read(nil) }
         override var method: HTTPMethod { .put }
         override var arguments: Arguments? { read(nil) }
         override var body: HTTPBody? { read(.string("photo")) }
@@ -239,7 +239,7 @@ import Testing
     private func describe(
         _ url: String, _ change: (inout RequestDescription) -> Void
     ) -> RequestDescription {
-        var description = RequestDescription(endpoint: "Described", url: url)
+        var description = RequestDescription(endpoint: "Described", url: EndpointURL(raw: url))
         change(&description)
         return description
     }

@@ -99,7 +99,7 @@ import Testing
     @Test func cachedResponseThatIsRejectedIsFetchedAgain() async throws {
         final class Stored: BaseRequest {
             var refused: Int?
-            override var url: String { "stored" }
+            override var url: EndpointURL { "stored" }
             override var cacheSeconds: Int { 60 }
             override var writesCacheAsynchronously: Bool { false }
             override var businessValidator: BusinessValidator? {
@@ -121,7 +121,7 @@ import Testing
 
     @Test func nullsAreRemovedAtEveryLevelAfterValidation() async throws {
         final class Sparse: JSONRequest<[String: [Int]]> {
-            override var url: String { "x" }
+            override var url: EndpointURL { "x" }
             override var removesNulls: Bool { true }
             override var validator: JSONShape? { ["gone": .null] }
         }

@@ -11,17 +11,17 @@ import Testing
     private final class DecodedRequest<Output: Sendable>: Request<Output> {
         let customDecoder: ResponseDecoder<Output>
         init(_ decoder: ResponseDecoder<Output>) { customDecoder = decoder }
-        override var url: String { "x" }
+        override var url: EndpointURL { "x" }
         override var responseSerializer: ResponseSerializer { .data }
         override var decoder: ResponseDecoder<Output> { customDecoder }
     }
 
     private class DecodedJSON<Output: Decodable & Sendable>: JSONRequest<Output> {
-        override var url: String { "x" }
+        override var url: EndpointURL { "x" }
     }
 
     private final class EnvelopeRequest: JSONRequest<User> {
-        override var url: String { "x" }
+        override var url: EndpointURL { "x" }
         override var outputPath: [String] { ["data", "user"] }
     }
 
@@ -107,7 +107,7 @@ import Testing
     @Test func decoderOfTheOutputPrecedesThatOfTheEndpoint() async throws {
         struct Named: Decodable { var firstName: String }
         final class Both: BaseRequest, TypedRequest {
-            override var url: String { "x" }
+            override var url: EndpointURL { "x" }
             override var jsonDecoder: FastJSONDecoder? { FastJSONDecoder() }
             var decoder: ResponseDecoder<Named> {
                 var decoder = FastJSONDecoder()

@@ -38,7 +38,7 @@ import Testing
     }
 
     private final class OwnDecoder: BaseRequest {
-        override var url: String { "x" }
+        override var url: EndpointURL { "x" }
         override var jsonDecoder: FastJSONDecoder? {
             var decoder = FastJSONDecoder()
             decoder.keyDecodingStrategy = .convertFromSnakeCase
@@ -47,7 +47,7 @@ import Testing
     }
 
     private final class PlainDecoder: BaseRequest {
-        override var url: String { "x" }
+        override var url: EndpointURL { "x" }
         override var jsonDecoder: FastJSONDecoder? { FastJSONDecoder() }
     }
 
@@ -61,7 +61,7 @@ import Testing
 
     @Test func storedResponsesHaveTheDecoder() async throws {
         final class Cached: BaseRequest {
-            override var url: String { "x" }
+            override var url: EndpointURL { "x" }
             override var cacheSeconds: Int { 60 }
         }
         let fixture = fixture()
@@ -125,7 +125,7 @@ import Testing
         final class Join: BaseRequest {
             let decoder: FastJSONDecoder?
             init(_ decoder: FastJSONDecoder? = nil) { self.decoder = decoder }
-            override var url: String { "join" }
+            override var url: EndpointURL { "join" }
             override var duplicatePolicy: DuplicatePolicy { .join }
             override var jsonDecoder: FastJSONDecoder? { decoder }
         }
@@ -144,10 +144,10 @@ import Testing
 
     @Test func typedEndpointNamesTheRemedyForAMissingBody() async throws {
         final class Typed<Output: Decodable & Sendable>: JSONRequest<Output> {
-            override var url: String { "empty" }
+            override var url: EndpointURL { "empty" }
         }
         final class List: Request<[String]> {
-            override var url: String { "empty" }
+            override var url: EndpointURL { "empty" }
             override var responseSerializer: ResponseSerializer { .plist }
             override var decoder: ResponseDecoder<[String]> { .propertyList() }
         }
@@ -171,7 +171,7 @@ import Testing
 
     @Test func decodingErrorOfATypedEndpointNamesPathAndValue() async throws {
         final class Wrapped: JSONRequest<Person> {
-            override var url: String { "x" }
+            override var url: EndpointURL { "x" }
             override var outputPath: [String] { ["data"] }
         }
         let fixture = fixture()

@@ -16,14 +16,14 @@ import Testing
     }
 
     private final class GetOpaque: Request<Opaque> {
-        override var url: String { "n5" }
+        override var url: EndpointURL { "n5" }
         override var decoder: ResponseDecoder<Opaque> {
             ResponseDecoder { Opaque(number: $0.json.int ?? 0) }
         }
     }
 
     private final class GetText: Request<String> {
-        override var url: String { "n2" }
+        override var url: EndpointURL { "n2" }
         override var decoder: ResponseDecoder<String> { .string }
     }
 
@@ -336,7 +336,7 @@ import Testing
             }
         }
         final class GetBroken: Request<Broken> {
-            override var url: String { "n1" }
+            override var url: EndpointURL { "n1" }
             override var decoder: ResponseDecoder<Broken> { ResponseDecoder { _ in Broken() } }
         }
         let error = await failure(named(ChainRequest { GetBroken() }))
@@ -345,7 +345,7 @@ import Testing
 
     @Test func floatingPointOutputsOfEveryValueAreRestored() async throws {
         final class GetDouble: Request<Double> {
-            override var url: String { "n1" }
+            override var url: EndpointURL { "n1" }
             override var decoder: ResponseDecoder<Double> { ResponseDecoder { _ in -.infinity } }
         }
         func make(last: String) -> ChainRequest.Typed<Int> {

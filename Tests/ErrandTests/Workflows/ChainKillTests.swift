@@ -30,8 +30,8 @@ import ErrandWorkflows
 
             override func willStart() { started() }
             override var method: HTTPMethod { .post }
-            override var url: String {
-                "\(role["url"] ?? "")/\(role["run"] ?? "")/\(step)/\(input)"
+            override var url: EndpointURL {
+                "\(raw: role["url"] ?? "")/\(role["run"] ?? "")/\(step)/\(input)"
             }
             override var decoder: ResponseDecoder<Int> { ResponseDecoder { $0.json.int ?? -1 } }
         }

@@ -35,7 +35,7 @@ struct GraphFixture {
 final class GetNumber: Request<Int> {
     let path: String
     init(_ path: String) { self.path = path }
-    override var url: String { path }
+    override var url: EndpointURL { EndpointURL(raw: path) }
     override var decoder: ResponseDecoder<Int> { ResponseDecoder { $0.json.int ?? -1 } }
 }
 

@@ -48,7 +48,7 @@ struct UploadFixture {
     }
 
     func upload(_ change: (Upload) -> Void = { _ in }) -> Upload {
-        let upload = Upload(tus.url, file: file.url)
+        let upload = Upload(EndpointURL(raw: tus.url), file: file.url)
         change(upload)
         return upload
     }

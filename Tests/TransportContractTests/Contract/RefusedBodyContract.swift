@@ -34,7 +34,8 @@ struct RefusedBodyContract {
                         ]), .body(Data(repeating: 65, count: 4 << 20)), .hold(Gate()),
                 ])
             }
-            var description = RequestDescription(endpoint: "Refused", url: fixture.server.url("/x"))
+            var description = RequestDescription(
+                endpoint: "Refused", url: "\(fixture.server.baseURL)/x")
             switch use {
             case .plain: break
             case .stream: description.isStreamed = true

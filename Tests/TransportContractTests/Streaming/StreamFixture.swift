@@ -77,7 +77,8 @@ final class StreamFixture: Sendable {
     func description(
         _ path: String, _ change: (inout RequestDescription) -> Void = { _ in }
     ) -> RequestDescription {
-        var description = RequestDescription(endpoint: "Stream", url: server.url(path))
+        var description = RequestDescription(
+            endpoint: "Stream", url: EndpointURL(raw: server.url(path)))
         description.isStreamed = true
         change(&description)
         return description
@@ -97,7 +98,7 @@ final class StreamFixture: Sendable {
         let silent = LoopbackServer()
         silent.otherwise { _ in .silence(until: Gate()) }
         try await silent.start()
-        var request = RequestDescription(endpoint: "Silent", url: silent.url())
+        var request = RequestDescription(endpoint: "Silent", url: silent.baseURL)
         request.timeouts = Timeouts(connect: .seconds(30), idle: idle)
         let result = await agent.start(request).outcome().result
         await silent.stop()

@@ -28,7 +28,7 @@ struct StreamPressureTests {
             while sent != fixture.server.status.bytesSent {
                 sent = fixture.server.status.bytesSent
                 for _ in 0..<100 {
-                    var request = RequestDescription(endpoint: "Other", url: other.url())
+                    var request = RequestDescription(endpoint: "Other", url: other.baseURL)
                     request.responseSerializer = .data
                     _ = try await fixture.agent.start(request).response()
                 }

@@ -35,7 +35,7 @@ private final class FileRequest: DownloadRequest {
         super.init()
     }
 
-    override var url: String { job.url }
+    override var url: EndpointURL { job.url }
     override var destination: URL { URL(fileURLWithPath: path) }
     override var downloadOptions: DownloadPlan.Options {
         .init {

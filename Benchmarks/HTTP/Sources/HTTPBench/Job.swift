@@ -26,7 +26,7 @@ struct Job: Sendable {
     let workload: String
     let count: Int
     let inFlight: Int
-    let url: String
+    let url: EndpointURL
     let size: Int
 
     init?(_ arguments: [String]) {
@@ -38,7 +38,7 @@ struct Job: Sendable {
         workload = arguments[2]
         self.count = count
         self.inFlight = max(1, inFlight)
-        url = arguments[5]
+        url = EndpointURL(raw: arguments[5])
         self.size = size
     }
 }

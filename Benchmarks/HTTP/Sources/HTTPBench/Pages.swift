@@ -26,9 +26,9 @@ struct Page: Decodable, Sendable {
 
 /// The endpoint of W3c, decoded by Errand.
 final class GetPage: JSONRequest<Page> {
-    let target: String
-    init(_ target: String) { self.target = target }
-    override var url: String { target }
+    let target: EndpointURL
+    init(_ target: EndpointURL) { self.target = target }
+    override var url: EndpointURL { target }
 }
 
 /// Fetches a page and reads it, with Errand's JSON or with Foundation's.

@@ -170,12 +170,12 @@ struct Run: Sendable {
 
 /// The request of all programs.
 final class Member: BaseRequest {
-    static let address = "https://api.example.com/x"
-    override var url: String { Self.address }
+    static let address: EndpointURL = "https://api.example.com/x"
+    override var url: EndpointURL { Self.address }
 }
 
 /// The request of the programs with typed values.
 final class TypedMember: Request<Int> {
-    override var url: String { Member.address }
+    override var url: EndpointURL { Member.address }
     override var decoder: ResponseDecoder<Int> { ResponseDecoder { $0.data.count } }
 }

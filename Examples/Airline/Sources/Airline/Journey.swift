@@ -21,7 +21,8 @@ final class Journey {
 
         // The settings that all endpoints share.
         var configuration = Configuration(
-            baseURL: AirlineServer.api, cdnURL: AirlineServer.cdn)
+            baseURL: EndpointURL(raw: AirlineServer.api),
+            cdnURL: EndpointURL(raw: AirlineServer.cdn))
         configuration.eventListeners = [logbook]
         configuration.sharedHeaders[.userAgent] = "Airline/1"
         // The host names do not exist, so the loopback server acts as a proxy.

@@ -15,7 +15,7 @@ final class UploadAsset: HubRequest, DecodableOutput {
         self.repo = repo
     }
 
-    override var url: String { "repos/\(repo)/assets" }
+    override var url: EndpointURL { "repos/\(repo.owner)/\(repo.name)/assets" }
     override var method: HTTPMethod { .post }
     override var arguments: Arguments? { ["name": file.lastPathComponent] }
     // Otherwise the argument would become the first part of the body.
@@ -37,7 +37,7 @@ final class DownloadAsset: HubRequest, FileOutput {
         self.folder = folder
     }
 
-    override var url: String { "repos/\(repo)/assets/\(asset.id)" }
+    override var url: EndpointURL { "repos/\(repo.owner)/\(repo.name)/assets/\(asset.id)" }
     override var headers: HTTPFields { [.accept: "application/octet-stream"] }
     override var sha256: String? { asset.sha256 }
     override var retryPolicy: RetryPolicy? {

@@ -7,5 +7,5 @@ final class GetRepository: HubRequest, DecodableOutput {
     let name: RepositoryName
     init(_ name: RepositoryName) { self.name = name }
 
-    override var url: String { "repos/\(name)" }
+    override var url: EndpointURL { "repos/\(name.owner)/\(name.name)" }
 }

@@ -7,5 +7,5 @@ final class GetUser: HubRequest, DecodableOutput {
     let id: Int
     init(id: Int) { self.id = id }
 
-    override var url: String { "users/\(id)" }
+    override var url: EndpointURL { "users/\(id)" }
 }

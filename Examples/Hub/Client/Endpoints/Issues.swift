@@ -14,7 +14,7 @@ final class ListIssues: HubRequest, DecodableOutput {
         self.state = state
     }
 
-    override var url: String { "repos/\(repo)/issues" }
+    override var url: EndpointURL { "repos/\(repo.owner)/\(repo.name)/issues" }
     override var arguments: Arguments? { ["state": state, "per_page": 10] }
 }
 
@@ -29,7 +29,7 @@ final class GetIssue: HubRequest, DecodableOutput {
         self.repo = repo
     }
 
-    override var url: String { "repos/\(repo)/issues/\(number)" }
+    override var url: EndpointURL { "repos/\(repo.owner)/\(repo.name)/issues/\(number)" }
 }
 
 final class CreateIssue: HubRequest, DecodableOutput {
@@ -43,7 +43,7 @@ final class CreateIssue: HubRequest, DecodableOutput {
         self.repo = repo
     }
 
-    override var url: String { "repos/\(repo)/issues" }
+    override var url: EndpointURL { "repos/\(repo.owner)/\(repo.name)/issues" }
     override var method: HTTPMethod { .post }
     override var body: HTTPBody? { .json(issue) }
 }
@@ -61,7 +61,7 @@ final class EditIssue: HubRequest, DecodableOutput {
         self.change = change
     }
 
-    override var url: String { "repos/\(repo)/issues/\(number)" }
+    override var url: EndpointURL { "repos/\(repo.owner)/\(repo.name)/issues/\(number)" }
     override var method: HTTPMethod { .patch }
     override var body: HTTPBody? { .json(change) }
 }
@@ -76,6 +76,6 @@ final class DeleteIssue: HubRequest {
         self.repo = repo
     }
 
-    override var url: String { "repos/\(repo)/issues/\(number)" }
+    override var url: EndpointURL { "repos/\(repo.owner)/\(repo.name)/issues/\(number)" }
     override var method: HTTPMethod { .delete }
 }

@@ -22,7 +22,7 @@ final class SignIn: HubRequest, DecodableOutput {
         credentials = Credentials(refreshToken: refreshToken)
     }
 
-    override var url: String { "sessions" }
+    override var url: EndpointURL { "sessions" }
     override var method: HTTPMethod { .post }
     override var body: HTTPBody? { .json(credentials) }
     override var usesAuthenticators: Bool { false }

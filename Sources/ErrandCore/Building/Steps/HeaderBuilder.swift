@@ -39,17 +39,6 @@ enum HeaderBuilder {
         if let userInfo = url.userInfo, !fields.contains(.authorization) {
             fields[.authorization] = Self.basic(PercentEncoding.decode(userInfo.utf8))
         }
-        if case .header(let name) = configuration.apiVersionPlacement,
-            let apiVersion = URLBuilder.version(of: description, configuration)
-        {
-            let name = try checkedName(name, description.endpoint)
-            if !fields.contains(name) {
-                fields.append(
-                    HTTPField(
-                        name: name,
-                        value: try checked(apiVersion, of: name.rawName, description.endpoint)))
-            }
-        }
         if let body {
             if fields.contains(.contentType) {
                 try completeContentType(

@@ -10,7 +10,7 @@ import HTTPTypes
 enum RequestAdapter {
     /// The input of the builder.
     private struct Parts: Sendable {
-        var url: String
+        var url: EndpointURL
         var headers: HTTPFields
         var arguments: Arguments
     }
@@ -71,12 +71,15 @@ enum RequestAdapter {
         let context = pipelineRequest.context
         var parts = parts
         // Absolute URLs are filtered only if the configuration says so.
-        if !context.description.isURLFiltered,
-            configuration.value.filtersAbsoluteURLs
-                || (try? URI(parsing: parts.url))?.isAbsoluteHTTP != true
+        let filters = configuration.value.urlFilters
+        if !filters.isEmpty, !context.description.isURLFiltered,
+            configuration.value.filtersAbsoluteURLs || !parts.url.isAbsolute
         {
-            parts.url = try await filter(
-                parts.url, by: configuration.value.urlFilters, of: context, pipelineRequest.scope)
+            // The filters change text, which has no values.
+            try URLBuilder.check(parts.url, endpoint: context.description.endpoint)
+            parts.url = EndpointURL(
+                raw: try await filter(
+                    parts.url.text, by: filters, of: context, pipelineRequest.scope))
         }
         if context.description.usesSharedHeaders,
             let provider = configuration.value.headerProvider
@@ -104,7 +107,7 @@ enum RequestAdapter {
     ) throws(RequestError) {
         guard context.description.usesSharedArguments, context.description.customRequest == nil,
             let host = try URLBuilder.url(
-                of: context.description, configuration.value, relativeURL: parts.url
+                of: context.description, configuration.value, url: parts.url
             ).host
         else { return }
         let all = configuration.value.hostArguments
@@ -125,7 +128,7 @@ enum RequestAdapter {
         var pipelineRequest = pipelineRequest
         pipelineRequest.request = try RequestBuilder().build(
             pipelineRequest.context.description, configuration: configuration,
-            sharedHeaders: parts.headers, sharedArguments: parts.arguments, relativeURL: parts.url)
+            sharedHeaders: parts.headers, sharedArguments: parts.arguments, url: parts.url)
         return pipelineRequest
     }
 
@@ -147,7 +150,7 @@ enum RequestAdapter {
             let counting = try RequestBuilder.keyRequest(
                 for: pipelineRequest.request, description: context.description,
                 configuration: configuration.value, sharedArguments: parts.arguments,
-                relativeURL: parts.url)
+                url: parts.url)
             if let counting { pipelineRequest.cacheURL = counting.url }
             if pipelineRequest.hasInterceptors {
                 pipelineRequest.keyRequest = counting ?? pipelineRequest.request

@@ -12,24 +12,24 @@ package struct RequestBuilder {
     /// - Parameters:
     ///   - sharedHeaders: The configuration's headers, including the provider's; empty if the
     ///     endpoint does not use them. The same applies to `sharedArguments`.
-    ///   - relativeURL: The endpoint's URL after the filters.
+    ///   - endpointURL: The endpoint's URL after the filters.
     /// - Throws: An error with stage ``RequestError/Stage/build``.
     package func build(
         _ description: RequestDescription, configuration: SharedConfiguration,
-        sharedHeaders: HTTPFields, sharedArguments: Arguments, relativeURL: String
+        sharedHeaders: HTTPFields, sharedArguments: Arguments, url endpointURL: EndpointURL
     ) throws(RequestError) -> TransportRequest {
         // Two functions, so that the value is passed and not copied.
         let timeouts = try Self.timeouts(of: description, configuration)
         let request = try Self.request(
             of: description, configuration.value, timeouts, sharedHeaders: sharedHeaders,
-            sharedArguments: sharedArguments, relativeURL: relativeURL)
+            sharedArguments: sharedArguments, url: endpointURL)
         try RequestChecks.checkNumbers(of: description, configuration, request.options)
         return request
     }
 
     private static func request(
         of description: RequestDescription, _ configuration: Configuration, _ timeouts: Timeouts,
-        sharedHeaders: HTTPFields, sharedArguments: Arguments, relativeURL: String
+        sharedHeaders: HTTPFields, sharedArguments: Arguments, url endpointURL: EndpointURL
     ) throws(RequestError) -> TransportRequest {
         let method =
             if let custom = description.customRequest { custom.method } else { description.method }
@@ -41,10 +41,10 @@ package struct RequestBuilder {
         var body: HTTPBody?
         if let custom = description.customRequest {
             try RequestChecks.check(custom, in: description)
-            url = try URLBuilder.url(of: description, configuration, relativeURL: custom.url)
+            url = try URLBuilder.url(of: description, configuration, url: custom.url)
             body = custom.body
         } else {
-            url = try URLBuilder.url(of: description, configuration, relativeURL: relativeURL)
+            url = try URLBuilder.url(of: description, configuration, url: endpointURL)
             if ArgumentPlacer.isNeeded(for: description, shared: sharedArguments) {
                 let arguments = try ArgumentPlacer(
                     description, configuration, shared: sharedArguments)
@@ -126,11 +126,11 @@ package struct RequestBuilder {
 
     /// The request with only the arguments that form the cache key; `nil` if the endpoint uses all.
     ///
-    /// - Parameter relativeURL: The endpoint's URL after the filters.
+    /// - Parameter endpointURL: The endpoint's URL after the filters.
     /// - Throws: ``RequestError/Code/invalidArguments``.
     package static func keyRequest(
         for request: TransportRequest, description: RequestDescription,
-        configuration: Configuration, sharedArguments: Arguments, relativeURL: String
+        configuration: Configuration, sharedArguments: Arguments, url endpointURL: EndpointURL
     ) throws(RequestError) -> TransportRequest? {
         guard description.customRequest == nil, let counting = description.cacheArguments
         else { return nil }
@@ -140,7 +140,7 @@ package struct RequestBuilder {
         var key = request
         let own =
             full.keepsFirst
-            ? try URLBuilder.url(of: description, configuration, relativeURL: relativeURL) : nil
+            ? try URLBuilder.url(of: description, configuration, url: endpointURL) : nil
         let query = try full.query(beside: own?.query)
         if !query.isEmpty, let before = request.url.query?.dropping(suffix: query) {
             key.url.query = before.isEmpty ? nil : String(before.dropping(suffix: "&") ?? before)
@@ -163,7 +163,7 @@ extension CustomRequest {
     /// Creates a custom request from a request for the wire.
     public init(_ request: TransportRequest) {
         self.init(
-            url: request.url.string, method: request.method,
+            url: EndpointURL(request.url), method: request.method,
             headers: request.headers.map { ($0.name.rawName, $0.value) }, body: request.body)
     }
 }

@@ -2,31 +2,42 @@
 enum URLBuilder {
     /// The absolute URL, with the endpoint's own query and fragment, without the arguments.
     ///
-    /// - Parameter relativeURL: The endpoint's URL, after the filters.
+    /// - Parameter url: The endpoint's URL, after the filters.
     /// - Throws: ``RequestError/Code/invalidURL``, ``RequestError/Code/noBaseURL``.
     static func url(
-        of description: RequestDescription, _ configuration: Configuration, relativeURL: String
+        of description: RequestDescription, _ configuration: Configuration, url: EndpointURL
     ) throws(RequestError) -> URI {
-        let reference = try parse(relativeURL, of: "url", endpoint: description.endpoint)
+        let reference = try parse(url, of: "url", endpoint: description.endpoint)
         if reference.scheme != nil {
             return try checkedAbsolute(reference, endpoint: description.endpoint)
         }
-        let base = try base(of: description, configuration, isURLEmpty: relativeURL.isEmpty)
-        var url = try join(base, reference, text: relativeURL, description, configuration)
-        if let version = version(of: description, configuration),
-            case .query(let name) = configuration.apiVersionPlacement
-        {
-            var bytes: [UInt8] = []
-            PercentEncoding.append(name.utf8, keeping: .unreserved, to: &bytes)
-            bytes.append(UInt8(ascii: "="))
-            PercentEncoding.append(version.utf8, keeping: .unreserved, to: &bytes)
-            url.appendQuery(String(decoding: bytes, as: UTF8.self))
+        guard !reference.path.utf8.starts(with: "//".utf8) else {
+            throw RequestError(
+                .invalidURL, stage: .build,
+                "\(description.endpoint)'s url begins with two slashes. Write one for a path, or https:// for "
+                    + "another host.")
         }
-        return url
+        let base = try base(of: description, configuration, isURLEmpty: url.isEmpty)
+        guard let version = version(of: description, configuration) else {
+            return ParsedURLs.shared.join(reference, below: base)
+        }
+        var bytes: [UInt8] = []
+        PercentEncoding.appendKeepingEscapes(version.utf8, keeping: URIBytes.path, to: &bytes)
+        return reference.joined(below: base, through: String(decoding: bytes, as: UTF8.self))
+    }
+
+    /// Refuses a URL with a value that would lead to another endpoint.
+    ///
+    /// - Throws: ``RequestError/Code/invalidURL``, without the value.
+    static func check(
+        _ url: EndpointURL, of what: String = "url", endpoint: String
+    ) throws(RequestError) {
+        guard let fault = url.fault else { return }
+        throw RequestError(.invalidURL, stage: .build, "\(endpoint)'s \(what) \(fault.reason)")
     }
 
     /// The API version without leading and trailing slashes; `nil` if there is none.
-    static func version(
+    private static func version(
         of description: RequestDescription, _ configuration: Configuration
     ) -> String? {
         guard let version = description.apiVersion ?? configuration.apiVersion else { return nil }
@@ -35,16 +46,16 @@ enum URLBuilder {
         return trimmed.isEmpty ? nil : String(trimmed)
     }
 
-    /// The base URL; empty strings count as unset.
+    /// The base URL; empty text counts as unset.
     private static func base(
         of description: RequestDescription, _ configuration: Configuration, isURLEmpty: Bool
     ) throws(RequestError) -> URI {
-        var candidate: String?
+        var candidate: EndpointURL?
         if description.usesCDN {
             candidate = nonEmpty(description.cdnURL) ?? nonEmpty(configuration.cdnURL)
         }
         guard
-            let text = candidate ?? nonEmpty(description.baseURL) ?? nonEmpty(configuration.baseURL)
+            let url = candidate ?? nonEmpty(description.baseURL) ?? nonEmpty(configuration.baseURL)
         else {
             throw isURLEmpty
                 ? RequestError(
@@ -57,7 +68,7 @@ enum URLBuilder {
                         + "configuration's baseURL, override baseURL, or make url absolute: https://…."
                 )
         }
-        let base = try parse(text, of: "base URL", endpoint: description.endpoint)
+        let base = try parse(url, of: "base URL", endpoint: description.endpoint)
         guard base.isAbsoluteHTTP else {
             throw RequestError(
                 .invalidURL, stage: .build,
@@ -67,71 +78,16 @@ enum URLBuilder {
         return base
     }
 
-    private static func nonEmpty(_ text: String?) -> String? {
-        text?.isEmpty == false ? text : nil
-    }
-
-    private static func join(
-        _ base: URI, _ reference: URI, text: String, _ description: RequestDescription,
-        _ configuration: Configuration
-    ) throws(RequestError) -> URI {
-        let version = pathVersion(of: description, configuration)
-        if reference.path.isEmpty, reference.host == nil {
-            return extended(base, version: version, by: reference)
-        }
-        if version == nil, configuration.urlJoining == .rfc3986 {
-            return ParsedURLs.shared.resolve(reference, against: base)
-        }
-        let base = base.asDirectory
-        var reference = reference
-        switch configuration.urlJoining {
-        case .rfc3986:
-            if let version, reference.host == nil {
-                let isRooted = reference.path.utf8.first == UInt8(ascii: "/")
-                reference.path =
-                    isRooted ? "/\(version)\(reference.path)" : "\(version)/\(reference.path)"
-            }
-            return reference.resolved(against: base)
-        case .append:
-            // The dot segment keeps a path without leading slashes from being parsed as a host or a
-            // scheme.
-            reference = try parse(
-                "./" + Substring(text.utf8.drop(while: ByteSet("/ ").contains)), of: "url",
-                endpoint: description.endpoint)
-            if let version { reference.path = version + "/" + reference.path.dropFirst(2) }
-            var joined = reference.resolved(against: base)
-            joined.query = base.query
-            joined.appendQuery(reference.query ?? "")
-            return joined
-        }
-    }
-
-    /// The base as written, with the version below it and the query of a reference without a path.
-    private static func extended(_ base: URI, version: String?, by reference: URI) -> URI {
-        var url = base
-        if let version { url.path = base.asDirectory.path + version }
-        url.path = URI.removingDotSegments(url.path.isEmpty ? "/" : url.path)
-        url.appendQuery(reference.query ?? "")
-        url.fragment = reference.fragment
-        return url
-    }
-
-    private static func pathVersion(
-        of description: RequestDescription, _ configuration: Configuration
-    ) -> String? {
-        guard case .path = configuration.apiVersionPlacement,
-            let version = version(of: description, configuration)
-        else { return nil }
-        var bytes: [UInt8] = []
-        PercentEncoding.appendKeepingEscapes(version.utf8, keeping: URIBytes.path, to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
+    private static func nonEmpty(_ url: EndpointURL?) -> EndpointURL? {
+        url?.isEmpty == false ? url : nil
     }
 
     private static func parse(
-        _ text: String, of what: String, endpoint: String
+        _ url: EndpointURL, of what: String, endpoint: String
     ) throws(RequestError) -> URI {
+        if url.fault != nil { try check(url, of: what, endpoint: endpoint) }
         do throws(RequestError) {
-            return try ParsedURLs.shared.url(parsing: text)
+            return try ParsedURLs.shared.url(parsing: url.text)
         } catch {
             throw RequestError(
                 error.code, stage: error.stage, "\(endpoint)'s \(what): \(error.message)")
@@ -142,8 +98,8 @@ enum URLBuilder {
         guard url.scheme == "http" || url.scheme == "https" else {
             throw RequestError(
                 .invalidURL, stage: .build,
-                "\(endpoint)'s url has the scheme \"\(url.scheme ?? "")\"; only http and https can be sent. "
-                    + "If it is a path with a colon, start it with ./ or a slash.")
+                "\(endpoint)'s url has the scheme \"\(url.scheme ?? "")\"; only http and https can be sent."
+            )
         }
         guard url.isAbsoluteHTTP else {
             throw RequestError(
@@ -174,13 +130,14 @@ extension RequestError {
     ) {
         guard endpoint == nil else { return }
         let custom = description.customRequest
-        let text = custom?.url ?? description.url
+        let own = custom?.url ?? description.url
         var url = response?.url
         if url == nil, let configuration = try? configuration.inEnvironment() {
-            url = try? URLBuilder.url(of: description, configuration, relativeURL: text)
+            url = try? URLBuilder.url(of: description, configuration, url: own)
         }
+        // A refused URL contains the value for which it is refused.
+        if url == nil, own.fault == nil { url = try? URI(parsingEndpoint: own.text) }
         name(
-            endpoint: description.endpoint, method: custom?.method ?? description.method,
-            url: url ?? (try? URI(parsing: text)))
+            endpoint: description.endpoint, method: custom?.method ?? description.method, url: url)
     }
 }

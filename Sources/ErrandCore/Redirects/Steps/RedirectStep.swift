@@ -75,8 +75,8 @@ package final class RedirectStep: Step {
     /// The fragment of the endpoint's URL, which the request for the wire does not have.
     static func ownFragment(of description: RequestDescription) -> String? {
         let url = description.customRequest?.url ?? description.url
-        guard url.utf8.contains(UInt8(ascii: "#")) else { return nil }
-        return (try? URI(parsing: url))?.fragment
+        guard url.text.utf8.contains(UInt8(ascii: "#")) else { return nil }
+        return (try? URI(parsingEndpoint: url.text))?.fragment
     }
 
     /// Applies the user's decider to a redirect; it cannot allow what the policy forbids.

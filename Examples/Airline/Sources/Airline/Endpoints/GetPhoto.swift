@@ -6,7 +6,7 @@ final class GetPhoto: DownloadRequest {
     let file: URL
     init(to file: URL) { self.file = file }
 
-    override var url: String { "photos/sunset.ppm" }
+    override var url: EndpointURL { "photos/sunset.ppm" }
     override var usesCDN: Bool { true }
     override var destination: URL { file }
 }

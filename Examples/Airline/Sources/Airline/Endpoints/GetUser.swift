@@ -15,7 +15,7 @@ final class GetUser: JSONRequest<User> {
     let id: Int
     init(id: Int) { self.id = id }
 
-    override var url: String { "iphone/users" }
+    override var url: EndpointURL { "iphone/users" }
     override var arguments: Arguments? { ["id": id] }
     override var cacheSeconds: Int { 180 }
     // The process ends soon after the response, so the entry must be on disk by then.

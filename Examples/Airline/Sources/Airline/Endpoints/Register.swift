@@ -12,7 +12,7 @@ final class Register: BaseRequest {
         self.password = password
     }
 
-    override var url: String { "iphone/register" }
+    override var url: EndpointURL { "iphone/register" }
     override var method: HTTPMethod { .post }
     override var arguments: Arguments? { ["username": username, "password": password] }
     override var validator: JSONShape? { ["userId": .int, "nick": .string, "level": .number] }

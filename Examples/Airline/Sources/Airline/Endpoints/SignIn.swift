@@ -12,7 +12,7 @@ final class SignIn: Request<String> {
         self.password = password
     }
 
-    override var url: String { "iphone/sign-in" }
+    override var url: EndpointURL { "iphone/sign-in" }
     override var method: HTTPMethod { .post }
     override var arguments: Arguments? { ["username": username, "password": password] }
     override var requestSerializer: RequestSerializer { .json }
