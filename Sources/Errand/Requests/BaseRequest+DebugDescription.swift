@@ -6,7 +6,10 @@ extension BaseRequest: CustomDebugStringConvertible {
     /// Reads overrides, as ``describe()`` does. It is not `description`, because subclasses may declare that name
     /// themselves.
     nonisolated public var debugDescription: String {
-        let address = url.text.prefix(upToByte: "?").prefix(upToByte: "#")
+        let url = url
+        // The text of a refused URL may have credentials, which are encoded as a value is.
+        let text = url.fault == nil ? url.text : "(refused URL)"
+        let address = text.prefix(upToByte: "?").prefix(upToByte: "#")
         // User and password before the host are not shown.
         let start = address.firstRange(ofBytes: "//")?.upperBound
         let end = start.flatMap { start in
@@ -14,10 +17,10 @@ extension BaseRequest: CustomDebugStringConvertible {
         }
         var shown = String(address)
         if let start, let end { shown = address[..<start] + "…" + address[end...] }
-        var text = "\(EndpointType.of(type(of: self)).name) \(method.rawValue) \(shown)"
+        var result = "\(EndpointType.of(type(of: self)).name) \(method.rawValue) \(shown)"
         let names = arguments?.names ?? []
-        if !names.isEmpty { text += " (\(names.joined(separator: ", ")))" }
-        if tag != 0 { text += " #\(tag)" }
-        return text
+        if !names.isEmpty { result += " (\(names.joined(separator: ", ")))" }
+        if tag != 0 { result += " #\(tag)" }
+        return result
     }
 }

@@ -8,6 +8,9 @@ extension EndpointURL {
         /// Whether the text has a delimiter after its host, so that no value can be part of a host.
         private var isPastHost = false
         private var startsWithValue = false
+        private var hasValues = false
+        /// The number of bytes without a query and a fragment; -1 if there is one.
+        private var pathLength = 0
         /// The offsets of values of at most two dots, of which the segment is checked at the end.
         private var dotted: [Int] = []
         private var host = HostValues()
@@ -86,15 +89,18 @@ extension EndpointURL {
 
 extension EndpointURL.StringInterpolation {
     private mutating func append(_ value: String) {
-        completeEscape()
+        beginValue()
         if !isPastHost, let start = startOfHost() { return append(value, toHostAt: start) }
-        if value.utf8.count <= 2, value.utf8.allSatisfy({ $0 == UInt8(ascii: ".") }) {
+        if value.utf8.count <= 2, value.utf8.allSatisfy({ $0 == UInt8(ascii: ".") }), isInPath {
             dotted.append(text.utf8.count)
         }
         text += PercentEncoding.encodedValue(value)
     }
 
     private mutating func append(segments: some Sequence<String>) {
+        beginValue()
+        // Segments are no host.
+        if !isPastHost, startOfHost() != nil, fault == nil { fault = .host }
         var isFirst = true
         for segment in segments {
             if !isFirst { text += "/" }
@@ -105,19 +111,46 @@ extension EndpointURL.StringInterpolation {
 
     private mutating func append(_ url: EndpointURL) {
         if fault == nil { fault = url.fault }
-        guard url.startsWithValue else {
+        guard url.hasValues else {
             text += url.text
             return
+        }
+        beginValue()
+        if text.isEmpty {
+            startsWithValue = url.startsWithValue
+        } else if !isPastHost {
+            // With a slash of the other URL, "https:/" has a host.
+            if text.withUTF8(URLLayout.isHalfAuthority) { startsWithValue = true }
+            // The values of the other URL were no part of a host where it was written.
+            if startOfHost() != nil, fault == nil { fault = .host }
+        }
+        text += url.text
+    }
+
+    private mutating func beginValue() {
+        if !hasValues {
+            // Spaces around a URL are not part of it.
+            if text.utf8.first == UInt8(ascii: " ") {
+                text = String(Substring(text.utf8.drop { $0 == UInt8(ascii: " ") }))
+            }
+            hasValues = true
         }
         completeEscape()
-        guard !isPastHost, let start = startOfHost() else {
-            text += url.text
-            return
+    }
+
+    /// Whether the text has neither a query nor a fragment.
+    private var isInPath: Bool {
+        mutating get {
+            guard pathLength >= 0 else { return false }
+            let searched = pathLength
+            pathLength = text.withUTF8 { bytes in
+                let hasOther = bytes[min(searched, bytes.count)...].contains {
+                    $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#")
+                }
+                return hasOther ? -1 : bytes.count
+            }
+            return pathLength >= 0
         }
-        // The value at the start of the other URL becomes part of this host, and follows its rules.
-        let end = url.text.utf8.firstIndex(where: URLLayout.endsAuthority) ?? url.text.endIndex
-        append(String(url.text[..<end]), toHostAt: start)
-        text += url.text[end...]
     }
 
     /// Encodes a `%` that the text ends with, alone or with one digit, so that it forms no escape with a value.
@@ -155,23 +188,28 @@ extension EndpointURL.StringInterpolation {
 
     /// The URL of all literals and values.
     var url: EndpointURL {
-        guard fault == nil, startsWithValue || host.start >= 0 || !dotted.isEmpty else {
-            return EndpointURL(text: text, fault: fault, startsWithValue: startsWithValue)
-        }
-        return checked
+        guard hasValues else { return EndpointURL(text: text, fault: fault) }
+        var copy = self
+        copy.completeEscape()
+        while copy.text.utf8.last == UInt8(ascii: " ") { copy.text.unicodeScalars.removeLast() }
+        return copy.checked
     }
 
     private var checked: EndpointURL {
         var text = text
-        let fault = text.withUTF8 { bytes -> EndpointURL.Fault? in
-            if startsWithValue, URLLayout.looksAbsolute(bytes) { return .scheme }
-            if host.start >= 0, !host.areAllowed(in: bytes) { return .host }
-            for offset in dotted {
-                if let fault = URLLayout.fault(ofValueAt: offset, bytes) { return fault }
+        var fault = fault
+        if fault == nil, startsWithValue || host.start >= 0 || !dotted.isEmpty {
+            fault = text.withUTF8 { bytes -> EndpointURL.Fault? in
+                if startsWithValue, URLLayout.looksAbsolute(bytes) { return .scheme }
+                if host.start >= 0, !host.areAllowed(in: bytes) { return .host }
+                for offset in dotted {
+                    if let fault = URLLayout.fault(ofValueAt: offset, bytes) { return fault }
+                }
+                return nil
             }
-            return nil
         }
-        return EndpointURL(text: text, fault: fault, startsWithValue: startsWithValue)
+        return EndpointURL(
+            text: text, fault: fault, hasValues: true, startsWithValue: startsWithValue)
     }
 }
 
@@ -210,6 +248,8 @@ extension EndpointURL.StringInterpolation {
                 guard beginsLabel, byte == UInt8(ascii: ".") || byte >= 0x80 else { return false }
                 if byte >= 0x80 { isASCII = false }
             }
+            // Beside text of the same label, an empty value changes nothing.
+            if bytes.isEmpty { return !beginsLabel }
             guard bytes.last != UInt8(ascii: ".") else { return false }
             if isASCII { return !HostName.hasEmptyLabel(value) }
             // Some characters beyond ASCII are mapped to dots, or to nothing. With one more label, "1。" is no address.

@@ -22,7 +22,8 @@ public struct EndpointURL: Sendable {
     package let text: String
     /// The reason why no request can be sent to this URL.
     package let fault: Fault?
-    /// Whether a value precedes the first delimiter, so that it may be composed into a host.
+    let hasValues: Bool
+    /// Whether a value precedes the first delimiter, where it could decide about a scheme.
     let startsWithValue: Bool
 
     /// Creates a URL from text that is ready: from a server, a configuration, or the user.
@@ -44,9 +45,12 @@ public struct EndpointURL: Sendable {
     )
     public init(_ text: String) { self.init(text: text) }
 
-    init(text: String, fault: Fault? = nil, startsWithValue: Bool = false) {
+    init(
+        text: String, fault: Fault? = nil, hasValues: Bool = false, startsWithValue: Bool = false
+    ) {
         self.text = text
         self.fault = fault
+        self.hasValues = hasValues
         self.startsWithValue = startsWithValue
     }
 
@@ -61,7 +65,8 @@ public struct EndpointURL: Sendable {
         package var reason: String {
             switch self {
             case .emptySegment:
-                "has an empty value in its path, which would be another endpoint. Check the value before the start."
+                "has an empty value in its path, or \\(path:) with a slash at an end or two in a row, which would be "
+                    + "another endpoint. Check the value before the start."
             case .dotSegment:
                 "has \".\" or \"..\" as a value in its path, which would be another endpoint. Check the value before "
                     + "the start."
@@ -70,7 +75,8 @@ public struct EndpointURL: Sendable {
                     + "for a scheme that is ready."
             case .host:
                 "has a value in its host that is not a host label, or that would choose the end of the host. Write a "
-                    + "slash before a path, \\(label).example.com for a label, or use \\(raw:) for a host that is ready."
+                    + "slash before a path, \\(label).example.com for a label, :\\(port) for a port, or use \\(raw:) for a "
+                    + "host that is ready. Credentials belong in an authenticator."
             }
         }
     }
@@ -88,7 +94,7 @@ public struct EndpointURL: Sendable {
 extension EndpointURL: Hashable {
     /// Whether both have the same text, and the same reason why no request can be sent.
     public static func == (one: Self, other: Self) -> Bool {
-        one.text == other.text && one.fault == other.fault
+        one.text.hasSameBytes(as: other.text) && one.fault == other.fault
     }
 
     /// Hashes the text.

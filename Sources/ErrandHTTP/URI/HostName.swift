@@ -105,6 +105,8 @@ package enum HostName {
 
     /// The name in ASCII; non-ASCII labels become `xn--…`.
     private static func ascii(_ bytes: [UInt8]) throws(InvalidURI) -> String {
+        // Normalizing takes quadratic time; no valid name is as long in UTF-8.
+        guard bytes.count <= 1024 else { throw nameTooLong }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw InvalidURI(reason: "The URL's host is not valid UTF-8.")
         }
@@ -120,10 +122,7 @@ package enum HostName {
             labels.append(try ascii(label: String(label)))
         }
         let name = labels.joined(separator: ".")
-        guard name.utf8.count <= 253 else {
-            throw InvalidURI(
-                reason: "The URL's host is longer than 253 bytes, the limit of DNS.")
-        }
+        guard name.utf8.count <= 253 else { throw nameTooLong }
         return name
     }
 
@@ -145,6 +144,10 @@ package enum HostName {
         }
         guard result.utf8.count <= 63 else { throw tooLong }
         return result
+    }
+
+    private static var nameTooLong: InvalidURI {
+        InvalidURI(reason: "The URL's host is longer than 253 bytes, the limit of DNS.")
     }
 
     private static var tooLong: InvalidURI {

@@ -36,6 +36,12 @@ enum URLLayout {
         return bytes[(first - 1)...].starts(with: "://".utf8)
     }
 
+    /// Whether the text ends with its first delimiter, the first slash of `://`.
+    static func isHalfAuthority(_ bytes: Bytes) -> Bool {
+        bytes.suffix(2).elementsEqual(":/".utf8)
+            && bytes.firstIndex(where: endsAuthority) == bytes.count - 1
+    }
+
     /// The fault of the segment with a value of dots, or with an empty one, at an offset.
     ///
     /// `%2E` is a dot for many parsers, and `;` begins parameters for some servers.

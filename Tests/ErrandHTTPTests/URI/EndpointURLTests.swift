@@ -94,7 +94,7 @@ import Testing
         ("a/%\(empty)41", "a/%2541"), ("a/%2f\("x")", "a/%2fx"), ("a/%%4\("1")", "a/%%2541"),
         ("a/%2\(head)", "a/%252acme/x"), ("a/%2\(path: "F/b")", "a/%252F/b"),
         ("a/%2\(raw: "F")\("b")", "a/%2Fb"), ("a/%25\("41")", "a/%2541"),
-        ("100%\(empty)", "100%25"),
+        ("100%\(empty)", "100%25"), ("\("a/\(dot)b%2" as EndpointURL)e/x", "a/.b%252e/x"),
     ]
 
     @Test(arguments: escapes)
@@ -115,8 +115,10 @@ import Testing
         ("https://h.example:\(8080)/x", "https://h.example:8080/x"),
         ("https://\("h")-1.example:\(8080)/x", "https://h-1.example:8080/x"),
         ("https://\("a")\("b").example", "https://ab.example"),
+        ("https://api\(empty).example.com", "https://api.example.com"),
+        ("\("https://\("a").example/v" as EndpointURL)/x", "https://a.example/v/x"),
+        (" https://h.example/\("x") ", "https://h.example/x"),
         ("https://\("münchen.example")/x", "https://münchen.example/x"),
-        ("https://\(head)", "https://acme/x"),
         ("https://\("127.0.0.1"):80/", "https://127.0.0.1:80/"),
         ("https://h.example/\("@")", "https://h.example/%40"),
         ("https://h.example?\("@")", "https://h.example?%40"),
@@ -139,7 +141,7 @@ import Testing
         "contents/\(path: "a//b")", "contents/\(path: [String]())", "contents/\(path: "/a")",
         "contents/\(path: "a/")", "contents/\(path: "")", "a/\(empty)\(empty)?x",
         "https://h.example/\(empty)", "a/\(empty);v=1", "x/\("a")/\(empty)/\("b")",
-        "\("\(empty)" as EndpointURL)x",
+        "\("\(empty)" as EndpointURL)x", "users/\(empty) ", " \(empty)/x",
     ]
 
     @Test(arguments: emptySegments)
@@ -151,7 +153,8 @@ import Testing
         "contents/\(path: ["a", ".."])", "users/%2e\(dot)", "users/\(dot)%2E/x",
         "users/\(empty)%2e",
         "users/\(dots);v=1", "https://h.example/\(dots)/x",
-        "x/\(EndpointURL(raw: "."))\(dot)",
+        "x/\(EndpointURL(raw: "."))\(dot)", "users/\(dots) ", " \(dots)/x", "users/\(dot)   ",
+        "https://h.example/a/b/\(dots) ", "a/\(path: "x/..") ", "v/w/\("\(dots) " as EndpointURL)",
     ]
 
     @Test(arguments: dotSegments)
@@ -161,6 +164,11 @@ import Testing
         "\("https")://evil.example", "https\(empty)://evil.example", "https:\(empty)//evil.example",
         "\("a b")://evil.example", " \("http")://evil.example", "h\("ttps")://\("x")",
         "\("\("https")" as EndpointURL)://evil.example", "\("1")+x://evil.example",
+        // Another URL with values does not become the authority.
+        "https:/\("/\("evil.example")/y" as EndpointURL)",
+        "\(raw: "https")\("://api.example\(".evil.example")/y" as EndpointURL)",
+        "https:\("//u:\("p")@\("evil.example")/y" as EndpointURL)",
+        "https:\("//h:8\("0")" as EndpointURL)", "https:\("//[::\("1")]" as EndpointURL)",
     ]
 
     @Test(arguments: schemes)
@@ -186,6 +194,14 @@ import Testing
         "https://\("a b")/", "https://\("a%2Fb")/", "https://h.example\(head)",
         "https://\("\("a@b")/x" as EndpointURL)", "https://h.example\(path: "/x")",
         "https://\("\0")/", " HTTPS://h.example\(".evil")/",
+        // Spaces at the end are no label.
+        "https://api-\("evil"). ", "https://api-\("evil") ",
+        // The values of another URL are no part of a host, wherever they are in it.
+        "https://\(head)", "https://\("api.\("evil.example")" as EndpointURL)/v1",
+        "https://\("h\(".evil.example")" as EndpointURL)/x",
+        "https://\("\("\("a")b" as EndpointURL)/users" as EndpointURL)",
+        "https://h\("/\("x")" as EndpointURL)", "https://\(path: "evil.example/p")/x",
+        "https://\("h:\(80)" as EndpointURL)/",
     ]
 
     @Test(arguments: refusedHosts)
@@ -197,6 +213,12 @@ import Testing
         #expect(("x?next=\(inner)" as EndpointURL).fault == .dotSegment)
         #expect(EndpointURL(raw: inner.text) != inner)
         #expect(inner == "users/\(Self.dots)")
+    }
+
+    /// The bytes of a URL decide, not its characters.
+    @Test func equalityIsThatOfBytes() {
+        #expect(("x/é" as EndpointURL) != "x/e\u{301}")
+        #expect(Set(["x/é", "x/é"] as [EndpointURL]).count == 1)
     }
 
     @Test func messagesOfFaultsHaveNoValue() {
@@ -305,5 +327,28 @@ import Testing
                     "seed \(Self.seed): \(url)")
             }
         }
+    }
+
+    /// A URL with a value, composed into another one in every way, gets no host of the value but the one it had.
+    @Test func valuesOfOtherURLsAreNoHost() {
+        let literals = [
+            "", " ", "/", "//", ":", "://", "https:", "https:/", "https://", "h.example", "x", "@",
+            "?",
+        ]
+        var accepted = 0
+        for before in literals {
+            for start in literals {
+                for end in literals {
+                    let inner: EndpointURL = "\(raw: start)\("evil.example")\(raw: end)"
+                    let url: EndpointURL = "\(raw: before)\(inner)\(raw: "/x")"
+                    guard url.fault == nil else { continue }
+                    accepted += 1
+                    let isOwn = start == "https://" && before.allSatisfy { $0 == " " }
+                    let host = url.isAbsolute ? (try? URI(parsingEndpoint: url.text))?.host : nil
+                    #expect(host?.contains("evil") != true || isOwn, "\(url)")
+                }
+            }
+        }
+        #expect(accepted > 100)
     }
 }

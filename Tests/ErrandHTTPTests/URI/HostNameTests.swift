@@ -48,4 +48,10 @@ struct HostNameTests {
     func hostsAreComparedInCanonicalForm(text: String, host: String) {
         #expect(HostName.compared(text) == host)
     }
+
+    /// Normalizing marks takes quadratic time, so a long name is refused before.
+    @Test func longNameIsRefusedBeforeItIsNormalized() {
+        let name = "a" + String(repeating: "\u{301}\u{316}", count: 500_000)
+        #expect(throws: InvalidURI.self) { try HostName.canonical(name.utf8) }
+    }
 }

@@ -1,3 +1,5 @@
+import Errand
+
 /// The parsed command line: `HTTPBench MODE WORKLOAD COUNT IN_FLIGHT URL SIZE`.
 struct Job: Sendable {
     /// The API of Errand that is measured.
