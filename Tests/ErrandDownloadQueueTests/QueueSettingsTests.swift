@@ -4,12 +4,13 @@ import ErrandTesting
 import ErrandTransport
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ErrandDownloadQueue
 
 /// Limits, and the settings of single downloads.
-@Suite(.timeLimit(.minutes(5))) struct QueueSettingsTests {
+@Suite(.limited) struct QueueSettingsTests {
     let fixture: DownloadQueueFixture
     let transport = ScriptedTransport()
 
@@ -143,7 +144,8 @@ import Testing
             .init(total: 10, perHost: 10, bytesPerSecond: 1000), transport: transport, clock: clock)
         try await queue.add(names.map(download))
         for second in 1...10 {
-            try await clock.untilSleeping()
+            // All that wait: one that is counted before the clock advances, and sleeps after it, sleeps too long.
+            try await clock.untilSleeping(11 - second)
             #expect(queue.entries.count { $0.state.isOver } <= second - 1)
             clock.advance(by: .seconds(1))
             await fixture.until(queue) { $0.count { $0.state.isOver } >= second }

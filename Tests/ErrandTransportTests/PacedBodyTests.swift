@@ -7,7 +7,7 @@ import Testing
 @testable import ErrandTransport
 
 /// Request bodies with a bandwidth limit.
-@Suite(.timeLimit(.minutes(5))) struct PacedBodyTests {
+@Suite(.limited) struct PacedBodyTests {
     static let bytes = Data((0..<4000).map { UInt8(truncatingIfNeeded: $0) })
 
     enum Kind: String, CaseIterable {

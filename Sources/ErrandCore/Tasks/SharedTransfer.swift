@@ -7,7 +7,7 @@ final class SharedTransfer: Sendable {
     typealias Outcome = Result<Response, RequestError>
 
     /// The Swift task that runs the transfer and calls ``finish(_:)``, and the context that cancels it.
-    struct Work: Sendable {
+    private struct Work: Sendable {
         let task: Task<Void, Never>
         /// Weak, because the context refers to the shared transfer; `task` retains it while it runs.
         weak var context: TaskContext?
@@ -70,14 +70,15 @@ final class SharedTransfer: Sendable {
         return id
     }
 
-    /// Attaches the running transfer, so that it can be cancelled.
-    func attach(_ work: Work) {
+    /// Starts the transfer, which can then be cancelled and gets the priority of its members.
+    ///
+    /// It starts under the lock: a request that joins because it has seen the transfer finds it here.
+    func run(_ context: TaskContext, _ start: () -> Task<Void, Never>) {
         let isAbandoned = state.withLock { state in
-            // A transfer that has already finished needs no cancellation.
-            if state.outcome == nil { state.work = work }
+            state.work = Work(task: start(), context: context)
             return state.isAbandoned
         }
-        if isAbandoned { work.context?.scope.cancel() }
+        if isAbandoned { context.scope.cancel() }
         settle()
     }
 

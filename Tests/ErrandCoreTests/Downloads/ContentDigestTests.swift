@@ -2,12 +2,13 @@ import ErrandHTTP
 import ErrandTesting
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import ErrandCore
 
 /// Several digests of a server, and digests of the bytes of a range.
-@Suite(.timeLimit(.minutes(5))) struct ContentDigestTests {
+@Suite(.limited) struct ContentDigestTests {
     private let fixture: DownloadStepFixture
     private let content = DownloadStepFixture.bytes(100_000)
 

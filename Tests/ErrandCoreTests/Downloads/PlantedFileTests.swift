@@ -8,7 +8,7 @@ import Testing
 @testable import ErrandCore
 
 /// Files that another user has put under the names of a download's own files.
-@Suite(.timeLimit(.minutes(5))) struct PlantedFileTests {
+@Suite(.limited) struct PlantedFileTests {
     private let fixture: DownloadStepFixture
     private let content = DownloadStepFixture.bytes(100_000)
 

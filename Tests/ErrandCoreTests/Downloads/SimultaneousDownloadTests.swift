@@ -2,12 +2,13 @@ import ErrandHTTP
 import ErrandTesting
 import Foundation
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import ErrandCore
 
 /// Downloads at the same time to one destination, kept files, and resumption without a validator.
-@Suite(.timeLimit(.minutes(5))) struct SimultaneousDownloadTests {
+@Suite(.limited) struct SimultaneousDownloadTests {
     private let fixture: DownloadStepFixture
     private let content = DownloadStepFixture.bytes(100_000)
 

@@ -22,7 +22,7 @@ import Testing
         let follower = TaskContext.forTest()
         let sharedTransfer = SharedTransfer(leader: leader)
         let transfer = TaskContext(sharedTransfer: sharedTransfer, of: leader)
-        sharedTransfer.attach(SharedTransfer.Work(task: Task {}, context: transfer))
+        sharedTransfer.run(transfer) { Task {} }
         var joined: [Int: TaskContext] = [SharedTransfer.leaderID: leader]
         var followerIndex: Int?
         var hasEnded = false
@@ -64,7 +64,7 @@ import Testing
         let sharedTransfer = SharedTransfer(leader: leader)
         sharedTransfer.leave(SharedTransfer.leaderID)
         let transfer = TaskContext(sharedTransfer: sharedTransfer, of: leader)
-        sharedTransfer.attach(SharedTransfer.Work(task: Task {}, context: transfer))
+        sharedTransfer.run(transfer) { Task {} }
         #expect(transfer.scope.isCancelled)
         #expect(sharedTransfer.join(TaskContext.forTest()) == nil)
     }
@@ -74,7 +74,7 @@ import Testing
         leader.priority = .low
         let sharedTransfer = SharedTransfer(leader: leader)
         let transfer = TaskContext(sharedTransfer: sharedTransfer, of: leader)
-        sharedTransfer.attach(SharedTransfer.Work(task: Task {}, context: transfer))
+        sharedTransfer.run(transfer) { Task {} }
         #expect(transfer.priority == .low)
         let followerIndex = try #require(sharedTransfer.join(follower))
         #expect(transfer.priority == .normal)
@@ -96,7 +96,7 @@ import Testing
         let sharedTransfer = SharedTransfer(leader: leader)
         let transfer = TaskContext(sharedTransfer: sharedTransfer, of: leader)
         leader.priority = .high
-        sharedTransfer.attach(SharedTransfer.Work(task: Task {}, context: transfer))
+        sharedTransfer.run(transfer) { Task {} }
         #expect(transfer.priority == .high)
     }
 

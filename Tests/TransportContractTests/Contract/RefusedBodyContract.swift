@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Long bodies of responses that the endpoint refuses by their head.
-@Suite("Contract: refused bodies", .timeLimit(.minutes(5)))
+@Suite("Contract: refused bodies", .limited)
 struct RefusedBodyContract {
     enum Use: String, CaseIterable {
         case plain, stream, download, contentType

@@ -58,18 +58,19 @@ package final class CoalesceStep: Step {
         var own = pipelineRequest
         own.context = TaskContext(sharedTransfer: sharedTransfer, of: pipelineRequest.context)
         own.scope = own.context.scope
-        let work = Task { [own] in
-            let result: SharedTransfer.Outcome
-            do throws(RequestError) {
-                result = .success(try await next(own))
-            } catch {
-                result = .failure(error)
+        sharedTransfer.run(own.context) { [own] in
+            Task {
+                let result: SharedTransfer.Outcome
+                do throws(RequestError) {
+                    result = .success(try await next(own))
+                } catch {
+                    result = .failure(error)
+                }
+                // Removed from the table first, so that no request finds an ended transfer.
+                sharedTransfers.remove(key, sharedTransfer)
+                sharedTransfer.finish(result)
             }
-            // Removed from the table first, so that no request finds an ended transfer.
-            sharedTransfers.remove(key, sharedTransfer)
-            sharedTransfer.finish(result)
         }
-        sharedTransfer.attach(SharedTransfer.Work(task: work, context: own.context))
         return try await outcomeForMember(
             sharedTransfer, as: SharedTransfer.leaderID, pipelineRequest.scope)
     }
