@@ -118,7 +118,7 @@ struct CorruptFileTests {
         do {
             for operation in [
                 { _ = try await SQLiteOutboxStore(path: path).entries() },
-                { _ = try await ChainRequest.SQLiteCheckpointStore(path: path).unfinishedChains() },
+                { _ = try await SQLiteCheckpointStore(path: path).unfinishedChains() },
                 { _ = try await DownloadQueueDatabase(path: path).rows() },
             ] as [() async throws -> Void] {
                 let error = await #expect(throws: RequestError.self) { try await operation() }

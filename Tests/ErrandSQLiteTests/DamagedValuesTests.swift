@@ -240,16 +240,16 @@ struct DamagedValuesTests {
     }
 
     @Test func damagedCheckpointsAndQueuesDoNotEndTheProcess() async throws {
-        let row = ChainRequest.Checkpoint(
+        let row = Checkpoint(
             chain: "c", revision: UUID(), definition: ["a", "b"], outputs: [Data("1".utf8), nil])
-        _ = try await ChainRequest.SQLiteCheckpointStore(path: path).save(row, replacing: nil)
+        _ = try await SQLiteCheckpointStore(path: path).save(row, replacing: nil)
         for (table, column) in try columns(of: ["checkpoints", "steps", "outputs"]) {
             for value in Self.values {
                 removeFiles()
-                _ = try await ChainRequest.SQLiteCheckpointStore(path: path).save(
+                _ = try await SQLiteCheckpointStore(path: path).save(
                     row, replacing: nil)
                 try damage(table, column, value)
-                let database = ChainRequest.SQLiteCheckpointStore(path: path)
+                let database = SQLiteCheckpointStore(path: path)
                 let found = try? await database.checkpoint(of: "c")
                 _ = try? await database.unfinishedChains()
                 _ = try? await database.save(row, replacing: found?.revision)

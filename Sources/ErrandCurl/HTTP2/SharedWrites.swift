@@ -1,4 +1,5 @@
 #if os(Linux)
+    import CLibcurl
     import ErrandOpenSSL
     import Glibc
 

@@ -30,11 +30,11 @@ struct CheckpointTable {
     init(_ connection: SQLiteConnection) { self.connection = connection }
 
     /// The checkpoint of a chain; `nil` if there is none.
-    func checkpoint(of chain: String) throws(SQLiteFailure) -> ChainRequest.Checkpoint? {
+    func checkpoint(of chain: String) throws(SQLiteFailure) -> Checkpoint? {
         try connection.transaction { () throws(SQLiteFailure) in
             guard let revision = try revision(of: chain) else { return nil }
             // A row that was changed by other means; the chain then refuses its definition.
-            var row = ChainRequest.Checkpoint(
+            var row = Checkpoint(
                 chain: chain, revision: UUID(uuidString: revision) ?? UUID(), definition: [],
                 outputs: [])
             let steps = try connection.prepare(
@@ -62,7 +62,7 @@ struct CheckpointTable {
     ///
     /// Definitions and outputs that have not changed are not written again.
     func save(
-        _ row: ChainRequest.Checkpoint, replacing previous: UUID?
+        _ row: Checkpoint, replacing previous: UUID?
     ) throws(SQLiteFailure) -> Bool {
         try connection.transaction { () throws(SQLiteFailure) in
             guard try revision(of: row.chain) == previous?.uuidString else { return false }

@@ -8,7 +8,7 @@ import Foundation
 /// A checkpoint ends with a step whose output is Codable. It is saved after such a step, and contains `nil` for the
 /// steps without a Codable output before it.
 nonisolated struct StoredCheckpoints: ChainCheckpoints {
-    private let store: any ChainRequest.CheckpointStore
+    private let store: any CheckpointStore
     private let chain: String
     private let steps: [ChainStep]
     private let coders: [OutputCoder?]
@@ -17,7 +17,7 @@ nonisolated struct StoredCheckpoints: ChainCheckpoints {
     /// The revision of the stored checkpoint.
     private var revision: UUID?
 
-    init(of chain: String, in store: any ChainRequest.CheckpointStore, _ steps: [ChainStep]) {
+    init(of chain: String, in store: any CheckpointStore, _ steps: [ChainStep]) {
         self.store = store
         self.chain = chain
         self.steps = steps
@@ -76,7 +76,7 @@ nonisolated struct StoredCheckpoints: ChainCheckpoints {
     }
 
     private func refusal(
-        _ problem: ChainRequest.CheckpointProblem, _ reason: String
+        _ problem: CheckpointProblem, _ reason: String
     ) -> RequestError {
         RequestError(
             .chainFailed, stage: .build,
@@ -100,14 +100,14 @@ nonisolated struct StoredCheckpoints: ChainCheckpoints {
         }
         outputs.append(output)
         guard output != nil else { return }
-        let checkpoint = ChainRequest.Checkpoint(
+        let checkpoint = Checkpoint(
             chain: chain, definition: definition, outputs: outputs)
         guard try await store.save(checkpoint, replacing: revision) else {
             throw RequestError(
                 .chainFailed, stage: .schedule,
                 "Another run of a chain named '\(chain)' has changed the checkpoint. Run chains of one name one after "
                     + "the other, or give each a name of its own.",
-                underlying: ChainRequest.CheckpointProblem.changedByAnotherRun)
+                underlying: CheckpointProblem.changedByAnotherRun)
         }
         revision = checkpoint.revision
     }

@@ -31,7 +31,7 @@ struct ErrandWorkflowsErrandWorkflowsSamples {
             return chain.add(named: "user") { GetUser(id: try image.output.width) }
         }
         chain.name = "order"
-        chain.checkpointStore = ChainRequest.SQLiteCheckpointStore(path: folder + ".chains.sqlite")
+        chain.checkpointStore = SQLiteCheckpointStore(path: folder + "/chains.sqlite")
         return try await chain.value()
     }
 }

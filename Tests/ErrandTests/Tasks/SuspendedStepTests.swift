@@ -18,7 +18,7 @@ import Testing
     enum Stop: CaseIterable, Sendable { case task, swiftTask, deadline }
 
     /// Waits at a gate when it reads or saves a checkpoint.
-    private final class SlowStore: ChainRequest.CheckpointStore {
+    private final class SlowStore: CheckpointStore {
         let place: Place
         let gate: Gate
         init(_ place: Place, _ gate: Gate) { (self.place, self.gate) = (place, gate) }
@@ -34,13 +34,13 @@ import Testing
 
         func checkpoint(
             of chain: String
-        ) async throws(RequestError) -> ChainRequest.Checkpoint? {
+        ) async throws(RequestError) -> Checkpoint? {
             try await wait(.storedSteps)
             return nil
         }
 
         func save(
-            _ checkpoint: ChainRequest.Checkpoint, replacing revision: UUID?
+            _ checkpoint: Checkpoint, replacing revision: UUID?
         ) async throws(RequestError) -> Bool {
             try await wait(.savedStep)
             return true

@@ -8,7 +8,7 @@ import Testing
 /// Chains with a checkpoint store: what a later run repeats, and which checkpoints are refused.
 @Suite(.limited) struct ChainContinuationTests {
     private let fixture = GraphFixture()
-    private let store = ChainRequest.MemoryCheckpointStore()
+    private let store = MemoryCheckpointStore()
 
     /// An output that cannot be encoded.
     private struct Opaque: Sendable {
@@ -180,15 +180,15 @@ import Testing
         #expect(try await saved.unfinishedChains().count == (isFinish ? 0 : 1))
     }
 
-    private final class RecordingStore: ChainRequest.CheckpointStore {
+    private final class RecordingStore: CheckpointStore {
         let counts = Shared<[Int]>([])
-        private let base = ChainRequest.MemoryCheckpointStore()
+        private let base = MemoryCheckpointStore()
 
-        func checkpoint(of chain: String) async throws(RequestError) -> ChainRequest.Checkpoint? {
+        func checkpoint(of chain: String) async throws(RequestError) -> Checkpoint? {
             try await base.checkpoint(of: chain)
         }
         func save(
-            _ checkpoint: ChainRequest.Checkpoint, replacing previous: UUID?
+            _ checkpoint: Checkpoint, replacing previous: UUID?
         ) async throws(RequestError) -> Bool {
             counts.value.append(checkpoint.outputs.count)
             return try await base.save(checkpoint, replacing: previous)
@@ -203,8 +203,8 @@ import Testing
 
     // MARK: - Refusals
 
-    private func problem(_ error: RequestError?) -> ChainRequest.CheckpointProblem? {
-        error?.code == .chainFailed ? error?.underlying as? ChainRequest.CheckpointProblem : nil
+    private func problem(_ error: RequestError?) -> CheckpointProblem? {
+        error?.code == .chainFailed ? error?.underlying as? CheckpointProblem : nil
     }
 
     @Test func checkpointOfAnotherDefinitionIsRefused() async throws {
@@ -304,14 +304,14 @@ import Testing
         #expect(try await store.unfinishedChains().isEmpty)
     }
 
-    private struct FullStore: ChainRequest.CheckpointStore {
+    private struct FullStore: CheckpointStore {
         private var error: RequestError { RequestError(.storeFailed, stage: .cache, "Full.") }
 
-        func checkpoint(of chain: String) async throws(RequestError) -> ChainRequest.Checkpoint? {
+        func checkpoint(of chain: String) async throws(RequestError) -> Checkpoint? {
             nil
         }
         func save(
-            _ checkpoint: ChainRequest.Checkpoint, replacing previous: UUID?
+            _ checkpoint: Checkpoint, replacing previous: UUID?
         ) async throws(RequestError) -> Bool { throw error }
         func removeCheckpoint(of chain: String) async throws(RequestError) { throw error }
         func unfinishedChains() async throws(RequestError) -> [String] { [] }

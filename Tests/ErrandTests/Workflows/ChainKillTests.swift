@@ -66,7 +66,7 @@ import ErrandWorkflows
                 return last
             }
             chain.name = "numbers"
-            chain.checkpointStore = ChainRequest.SQLiteCheckpointStore(path: role["path"] ?? "")
+            chain.checkpointStore = SQLiteCheckpointStore(path: role["path"] ?? "")
             let agent = RequestAgent(
                 configuration: Configuration(), transport: CurlTransport(), store: nil)
             do {

@@ -17,28 +17,28 @@ struct CheckpointFileTests {
         path = directory.path("chains.sqlite")
     }
 
-    private static func row(_ step: Int, chain: String = "a") -> ChainRequest.Checkpoint {
+    private static func row(_ step: Int, chain: String = "a") -> Checkpoint {
         // Each output differs from the one of the previous checkpoint.
-        ChainRequest.Checkpoint(
+        Checkpoint(
             chain: chain, revision: UUID(), definition: ["\(step)"],
             outputs: (0..<step % 50).map { Data("\(step) \($0)".utf8) })
     }
 
-    private static func isComplete(_ row: ChainRequest.Checkpoint) -> Bool {
+    private static func isComplete(_ row: Checkpoint) -> Bool {
         guard row.definition.count == 1 else { return false }
         return row.outputs == Self.row(step(of: row), chain: row.chain).outputs
     }
 
     /// The number of a checkpoint, which is its definition.
-    private static func step(of row: ChainRequest.Checkpoint) -> Int {
+    private static func step(of row: Checkpoint) -> Int {
         row.definition.first.flatMap { Int($0) } ?? 0
     }
 
     private func failure(
-        of work: (ChainRequest.SQLiteCheckpointStore) async throws(RequestError) -> Void
+        of work: (SQLiteCheckpointStore) async throws(RequestError) -> Void
     ) async -> RequestError? {
         do throws(RequestError) {
-            try await work(ChainRequest.SQLiteCheckpointStore(path: path))
+            try await work(SQLiteCheckpointStore(path: path))
             return nil
         } catch {
             return error
@@ -112,7 +112,7 @@ struct CheckpointFileTests {
     }
 
     @Test func onlyTheOwnerCanReadTheFile() async throws {
-        let store = ChainRequest.SQLiteCheckpointStore(path: path)
+        let store = SQLiteCheckpointStore(path: path)
         #expect(try await store.save(Self.row(3), replacing: nil))
         for name in directory.names {
             let attributes = try FileManager.default.attributesOfItem(atPath: directory.path(name))
@@ -121,9 +121,9 @@ struct CheckpointFileTests {
     }
 
     @Test func unchangedOutputsAreNotWrittenAgain() async throws {
-        let store = ChainRequest.SQLiteCheckpointStore(path: path)
+        let store = SQLiteCheckpointStore(path: path)
         let large = Data(repeating: 7, count: 1 << 20)
-        var row = ChainRequest.Checkpoint(
+        var row = Checkpoint(
             chain: "a", revision: UUID(), definition: ["f"], outputs: [large])
         #expect(try await store.save(row, replacing: nil))
         let before = try Self.logSize(path)
@@ -156,7 +156,7 @@ struct CheckpointFileTests {
                     as: ["path": path, "seed": "\(seed)"])
                 let end = await child.ended()
                 #expect(end == .signal(SIGKILL), "seed \(seed): \(child.output.suffix(2000))")
-                let store = ChainRequest.SQLiteCheckpointStore(path: path)
+                let store = SQLiteCheckpointStore(path: path)
                 for name in ["a", "b"] {
                     let row = try await store.checkpoint(of: name)
                     #expect(row.map(Self.isComplete) ?? true, "seed \(seed)")
@@ -172,7 +172,7 @@ struct CheckpointFileTests {
         }
 
         private static func put(
-            _ row: ChainRequest.Checkpoint, _ store: ChainRequest.SQLiteCheckpointStore
+            _ row: Checkpoint, _ store: SQLiteCheckpointStore
         ) async throws {
             let previous = try await store.checkpoint(of: row.chain)?.revision
             guard try await store.save(row, replacing: previous) else { exit(EXIT_FAILURE) }
@@ -189,7 +189,7 @@ struct CheckpointFileTests {
                 usleep(microseconds)
                 kill(getpid(), SIGKILL)
             }
-            let store = ChainRequest.SQLiteCheckpointStore(path: path)
+            let store = SQLiteCheckpointStore(path: path)
             do {
                 var step = try await store.checkpoint(of: "a").map(Self.step(of:)) ?? 0
                 while true {

@@ -4,17 +4,17 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The contract of ``ChainRequest/CheckpointStore``, which both stores fulfil.
+/// The contract of ``CheckpointStore``, which both stores fulfil.
 @Suite(.limited)
 struct CheckpointStoreTests {
     enum Kind: String, CaseIterable, CustomTestStringConvertible {
         case memory, sqlite
         var testDescription: String { rawValue }
 
-        func makeStore(at path: String) -> any ChainRequest.CheckpointStore {
+        func makeStore(at path: String) -> any CheckpointStore {
             switch self {
-            case .memory: ChainRequest.MemoryCheckpointStore()
-            case .sqlite: ChainRequest.SQLiteCheckpointStore(path: path)
+            case .memory: MemoryCheckpointStore()
+            case .sqlite: SQLiteCheckpointStore(path: path)
             }
         }
     }
@@ -40,8 +40,8 @@ struct CheckpointStoreTests {
     private static func checkpoint(
         _ chain: String = "sign-up", definition: [String] = ["A", "é: B", ""],
         outputs: [String?] = ["1", nil, ""]
-    ) -> ChainRequest.Checkpoint {
-        ChainRequest.Checkpoint(
+    ) -> Checkpoint {
+        Checkpoint(
             chain: chain, definition: definition, outputs: outputs.map { $0.map { Data($0.utf8) } })
     }
 
@@ -137,17 +137,17 @@ struct CheckpointStoreTests {
     @Test func checkpointsInADatabaseSurviveTheStore() async throws {
         let saved = Self.checkpoint()
         do {
-            let store = ChainRequest.SQLiteCheckpointStore(path: path)
+            let store = SQLiteCheckpointStore(path: path)
             try await store.put(saved)
         }
-        let store = ChainRequest.SQLiteCheckpointStore(path: path)
+        let store = SQLiteCheckpointStore(path: path)
         #expect(try await store.checkpoint(of: "sign-up") == saved)
         #expect(store.path == path)
     }
 
     @Test func twoStoresOnOneFileSeeEachOthersCheckpoints() async throws {
-        let one = ChainRequest.SQLiteCheckpointStore(path: path)
-        let other = ChainRequest.SQLiteCheckpointStore(path: path)
+        let one = SQLiteCheckpointStore(path: path)
+        let other = SQLiteCheckpointStore(path: path)
         try await one.put(Self.checkpoint(outputs: ["1"]))
         #expect(try await other.checkpoint(of: "sign-up")?.outputs.count == 1)
         try await other.put(Self.checkpoint(outputs: ["1", "2"]))
@@ -160,13 +160,13 @@ struct CheckpointStoreTests {
     @Test func checkpointIsCodable() throws {
         let saved = Self.checkpoint()
         let bytes = try JSONEncoder().encode(saved)
-        #expect(try JSONDecoder().decode(ChainRequest.Checkpoint.self, from: bytes) == saved)
+        #expect(try JSONDecoder().decode(Checkpoint.self, from: bytes) == saved)
     }
 }
 
-extension ChainRequest.CheckpointStore {
+extension CheckpointStore {
     /// Stores a checkpoint, whatever it replaces.
-    fileprivate func put(_ checkpoint: ChainRequest.Checkpoint) async throws {
+    fileprivate func put(_ checkpoint: Checkpoint) async throws {
         let previous = try await self.checkpoint(of: checkpoint.chain)?.revision
         #expect(try await save(checkpoint, replacing: previous))
     }
