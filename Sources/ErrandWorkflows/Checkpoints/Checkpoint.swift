@@ -20,8 +20,7 @@ public struct Checkpoint: Sendable, Hashable, Codable {
     ///   - revision: Differs for each saved checkpoint. Default: a new value.
     ///   - definition: A description of each step.
     ///   - outputs: The encoded outputs of the steps that are not run again.
-    public init(chain: String, revision: UUID = UUID(), definition: [String], outputs: [Data?])
-    {
+    public init(chain: String, revision: UUID = UUID(), definition: [String], outputs: [Data?]) {
         self.chain = chain
         self.revision = revision
         self.definition = definition
