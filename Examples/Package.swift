@@ -23,7 +23,8 @@ let package = Package(
         .executableTarget(
             name: "Airline",
             dependencies: errand + [
-                .product(name: "ErrandInspector", package: "errand"), "Terminal",
+                .product(name: "ErrandInspector", package: "errand"),
+                .product(name: "ErrandWorkflows", package: "errand"), "Terminal",
             ],
             path: "Airline/Sources/Airline",
             swiftSettings: strict

@@ -19,7 +19,10 @@ let package = Package(
             dependencies: ["BenchSupport", .product(name: "ErrandCore", package: "errand")]),
         .executableTarget(
             name: "CompositeBench",
-            dependencies: ["BenchSupport", .product(name: "Errand", package: "errand")]),
+            dependencies: [
+                "BenchSupport", .product(name: "Errand", package: "errand"),
+                .product(name: "ErrandWorkflows", package: "errand"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

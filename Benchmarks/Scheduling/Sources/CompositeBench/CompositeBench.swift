@@ -1,5 +1,6 @@
 import BenchSupport
 import Errand
+import ErrandWorkflows
 import Foundation
 
 /// Measures the cost of batches, graphs and chains beside the same requests in a task group and in a loop.

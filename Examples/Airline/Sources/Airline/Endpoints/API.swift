@@ -1,4 +1,5 @@
 import Errand
+import ErrandWorkflows
 import Foundation
 
 /// The airline's endpoints, grouped by subject.
