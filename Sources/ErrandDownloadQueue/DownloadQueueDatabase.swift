@@ -16,17 +16,6 @@ final class DownloadQueueDatabase: Sendable {
         }
     }
 
-    fileprivate static func createTables(
-        in connection: SQLiteConnection
-    ) throws(SQLiteFailure) {
-        try connection.execute(
-            """
-            CREATE TABLE downloads (
-                id TEXT NOT NULL PRIMARY KEY, sequence INTEGER NOT NULL, entry BLOB NOT NULL
-            );
-            """)
-    }
-
     private let database: SharedDatabase
 
     /// Nothing is opened before the first use.
@@ -102,6 +91,11 @@ struct DownloadQueueFormat: DatabaseFormat {
     let versions: ClosedRange<Int64> = 1...1
 
     func migrate(_ connection: SQLiteConnection, to version: Int64) throws(SQLiteFailure) {
-        try DownloadQueueDatabase.createTables(in: connection)
+        try connection.execute(
+            """
+            CREATE TABLE downloads (
+                id TEXT NOT NULL PRIMARY KEY, sequence INTEGER NOT NULL, entry BLOB NOT NULL
+            );
+            """)
     }
 }

@@ -173,7 +173,7 @@ package final class SQLiteStatement {
     }
 
     /// Runs a statement that returns no rows, resets it, and returns how many rows it changed.
-    package func runCountingChanges() throws(SQLiteFailure) -> Int {
+    func runCountingChanges() throws(SQLiteFailure) -> Int {
         try run()
         return connection.changes
     }
@@ -251,7 +251,7 @@ package final class SQLiteStatement {
     }
 
     /// Binds the bytes of a text, which need not be valid UTF-8; they must not be empty.
-    package func bind(text: [UInt8], at index: Int32) {
+    func bind(text: [UInt8], at index: Int32) {
         text.withUnsafeBytes { bytes in
             _ = sqlite3_bind_text64(
                 handle, index, bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
@@ -271,7 +271,7 @@ package final class SQLiteStatement {
     }
 
     /// Binds a number; `nil` binds NULL.
-    package func bind(_ value: Int64?, at index: Int32) {
+    func bind(_ value: Int64?, at index: Int32) {
         if let value { bind(value, at: index) } else { sqlite3_bind_null(handle, index) }
     }
 
@@ -282,9 +282,9 @@ package final class SQLiteStatement {
     /// A column that contains a size or a count; a damaged value is clamped to 0...2⁴⁰.
     ///
     /// Sums and products of such values with counts of rows and pages do not overflow.
-    package func size(_ column: Int32) -> Int { Int(max(0, min(integer(column), 1 << 40))) }
+    func size(_ column: Int32) -> Int { Int(max(0, min(integer(column), 1 << 40))) }
 
-    package func isNull(_ column: Int32) -> Bool {
+    func isNull(_ column: Int32) -> Bool {
         sqlite3_column_type(handle, column) == SQLITE_NULL
     }
 

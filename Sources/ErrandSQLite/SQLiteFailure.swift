@@ -19,7 +19,7 @@ package struct SQLiteFailure: Error, CustomStringConvertible {
     private var primaryCode: Int32 { code & 0xff }
 
     /// Whether another connection holds the lock, so that a retry can succeed.
-    package var isBusy: Bool { primaryCode == SQLITE_BUSY || primaryCode == SQLITE_LOCKED }
+    var isBusy: Bool { primaryCode == SQLITE_BUSY || primaryCode == SQLITE_LOCKED }
 
     /// Whether the file is damaged or not a database.
     package var isUnusableFile: Bool {
@@ -29,7 +29,7 @@ package struct SQLiteFailure: Error, CustomStringConvertible {
     /// The error for a database of another application, which is not changed.
     ///
     /// - Parameter store: The name of the store in the advice.
-    package static func foreign(_ store: String) -> SQLiteFailure {
+    static func foreign(_ store: String) -> SQLiteFailure {
         SQLiteFailure(
             code: SQLITE_NOTADB, message: "it is the database of another application",
             hint: "Give the \(store) a path of its own.", isForeign: true)
@@ -50,7 +50,7 @@ package struct SQLiteFailure: Error, CustomStringConvertible {
     /// - Parameters:
     ///   - version: The version of the file.
     ///   - known: The newest version that this program reads.
-    package static func newerSchema(_ version: Int64, upTo known: Int64) -> SQLiteFailure {
+    static func newerSchema(_ version: Int64, upTo known: Int64) -> SQLiteFailure {
         SQLiteFailure(
             code: SQLITE_CANTOPEN,
             message: "it was written by a newer version of Errand (schema \(version); this version "

@@ -6,25 +6,6 @@ import Foundation
 ///
 /// All methods run in a transaction, so that a reader sees a whole checkpoint, and a crash leaves the previous one.
 struct CheckpointTable {
-    fileprivate static func createTables(
-        in connection: SQLiteConnection
-    ) throws(SQLiteFailure) {
-        try connection.execute(
-            """
-            CREATE TABLE checkpoints (
-                chain TEXT NOT NULL PRIMARY KEY, revision TEXT NOT NULL
-            );
-            CREATE TABLE steps (
-                chain TEXT NOT NULL, step INTEGER NOT NULL, definition TEXT NOT NULL,
-                PRIMARY KEY (chain, step)
-            );
-            CREATE TABLE outputs (
-                chain TEXT NOT NULL, step INTEGER NOT NULL, output BLOB,
-                PRIMARY KEY (chain, step)
-            );
-            """)
-    }
-
     private let connection: SQLiteConnection
 
     init(_ connection: SQLiteConnection) { self.connection = connection }
@@ -128,6 +109,19 @@ struct CheckpointFormat: DatabaseFormat {
     let versions: ClosedRange<Int64> = 1...1
 
     func migrate(_ connection: SQLiteConnection, to version: Int64) throws(SQLiteFailure) {
-        try CheckpointTable.createTables(in: connection)
+        try connection.execute(
+            """
+            CREATE TABLE checkpoints (
+                chain TEXT NOT NULL PRIMARY KEY, revision TEXT NOT NULL
+            );
+            CREATE TABLE steps (
+                chain TEXT NOT NULL, step INTEGER NOT NULL, definition TEXT NOT NULL,
+                PRIMARY KEY (chain, step)
+            );
+            CREATE TABLE outputs (
+                chain TEXT NOT NULL, step INTEGER NOT NULL, output BLOB,
+                PRIMARY KEY (chain, step)
+            );
+            """)
     }
 }
