@@ -107,7 +107,7 @@ struct RuledRequestTests {
         recorder.rules.replace([rule(.throttle) { $0.bytesPerSecond = 8000 }])
         let agent = agent(kind)
         // In parallel ranges, which share the speed.
-        _ = try await endingWaits { try await agent.value(File(file)) }
+        _ = try await endingWaits { try await File(file).value(on: agent) }
         #expect(try Data(contentsOf: file) == Self.content)
         // 2.5 s, except that the last part of each of the four ranges, an eighth of a second, is not waited for.
         #expect(clock.uptime >= .seconds(2))
@@ -122,7 +122,7 @@ struct RuledRequestTests {
     func streamArrivesInParts(kind: Kind) async throws {
         recorder.rules.replace([rule(.throttle) { $0.bytesPerSecond = 8 }])
         let agent = agent(kind)
-        let stream = try await agent.stream(Text())
+        let stream = try await Text().stream(on: agent)
         var text = ""
         var chunks = 0
         for _ in 0..<13 {
@@ -167,7 +167,7 @@ struct RuledRequestTests {
                 $0.body = "a\nb\n"
             }
         ])
-        let stream = try await agent(.curl).stream(Text())
+        let stream = try await Text().stream(on: agent(.curl))
         #expect(stream.response.isStreamed)
         var lines: [String] = []
         for try await line in stream.lines { lines.append(line) }
@@ -185,7 +185,7 @@ struct RuledRequestTests {
             rule(.mock) { $0.body = "content of a file" },
         ])
         let agent = agent(.curl)
-        let downloaded = try await endingWaits { try await agent.value(File(file)) }
+        let downloaded = try await endingWaits { try await File(file).value(on: agent) }
         #expect(downloaded.bytes == 17)
         #expect(try Data(contentsOf: file) == Data("content of a file".utf8))
         #expect(clock.uptime >= .milliseconds(212))
@@ -199,7 +199,7 @@ struct RuledRequestTests {
         recorder.rules.replace([
             rule(.fault) { ($0.fault, $0.afterBytes) = (.connectionLost, 6) }
         ])
-        let stream = try await agent(kind).stream(Text())
+        let stream = try await Text().stream(on: agent(kind))
         var lines: [String] = []
         let error = await #expect(throws: RequestError.self) {
             for try await line in stream.lines { lines.append(line) }
@@ -216,7 +216,7 @@ struct RuledRequestTests {
         recorder.rules.replace([
             rule(.fault) { ($0.fault, $0.afterBytes, $0.limit) = (.connectionLost, 500, 1) }
         ])
-        let downloaded = try await agent(kind).value(File(file))
+        let downloaded = try await File(file).value(on: agent(kind))
         #expect(downloaded.bytes == 20_000)
         #expect(try Data(contentsOf: file) == Self.content)
         let later = server.requests.dropFirst().compactMap { $0.header("Range") }
@@ -236,7 +236,7 @@ struct RuledRequestTests {
             rule(.fault) { ($0.fault, $0.afterBytes, $0.limit) = (.connectionLost, 1500, 2) },
         ])
         let agent = agent(kind)
-        let downloaded = try await endingWaits { try await agent.value(File(file)) }
+        let downloaded = try await endingWaits { try await File(file).value(on: agent) }
         #expect(downloaded.bytes == 20_000)
         #expect(try Data(contentsOf: file) == Self.content)
         #expect(clock.uptime >= .seconds(2))
@@ -255,7 +255,7 @@ struct RuledRequestTests {
         recorder.rules.replace([rule(.fault) { $0.fault = .cannotConnect }])
         let agent = agent(.curl)
         let error = await #expect(throws: RequestError.self) {
-            _ = try await agent.value(File(file))
+            _ = try await File(file).value(on: agent)
         }
         #expect(error?.code == .cannotConnect && error?.attempts == 3)
         #expect(server.requests.isEmpty)

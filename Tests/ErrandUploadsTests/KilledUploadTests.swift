@@ -55,13 +55,14 @@
                     url = tus.url as String, path = file.url.path as String,
                     kind = kind as TransportKind, number = number as Int,
                 ] in
-                _ = try await RequestAgent(transport: kind.makeTransport()).value(
-                    DeadlyUpload(url, file: URL(fileURLWithPath: path), killsBefore: number))
+                _ = try await DeadlyUpload(
+                    url, file: URL(fileURLWithPath: path), killsBefore: number
+                ).value(on: RequestAgent(transport: kind.makeTransport()))
             }
             let sent = max(0, number - 3) * 3000
             #expect(tus.content.count == sent)
-            let output = try await RequestAgent(transport: kind.makeTransport()).value(
-                DeadlyUpload(tus.url, file: file.url, killsBefore: 0))
+            let output = try await DeadlyUpload(tus.url, file: file.url, killsBefore: 0).value(
+                on: RequestAgent(transport: kind.makeTransport()))
             #expect(output.resumedOffset == Int64(sent))
             #expect(haveSameBytes(tus.content, bytes))
             #expect(tus.creations == 1)
@@ -91,14 +92,14 @@
                 let upload = DeadlyUpload(
                     url, file: URL(fileURLWithPath: path), killsBefore: 0)
                 do {
-                    _ = try await RequestAgent(transport: kind.makeTransport()).value(upload)
+                    _ = try await upload.value(on: RequestAgent(transport: kind.makeTransport()))
                 } catch {
                     kill(getpid(), SIGKILL)
                 }
             }
             tus.fault(nil)
-            let output = try await RequestAgent(transport: kind.makeTransport()).value(
-                DeadlyUpload(tus.url, file: file.url, killsBefore: 0))
+            let output = try await DeadlyUpload(tus.url, file: file.url, killsBefore: 0).value(
+                on: RequestAgent(transport: kind.makeTransport()))
             #expect(output.resumedOffset == 5000)
             #expect(haveSameBytes(tus.content, bytes))
             await tus.server.stop()
@@ -130,7 +131,7 @@
                 let upload = ResumableUploadRequest(
                     EndpointURL(raw: url), file: URL(fileURLWithPath: path))
                 let before = Self.peak()
-                let output = try await agent.value(upload)
+                let output = try await upload.value(on: agent)
                 let growth = Self.peak() - before
                 print("peak before \(before) KiB, growth \(growth) KiB")
                 #expect(output.bytes == 256 << 20)

@@ -36,7 +36,7 @@ struct ResumableUploadTests {
     @Test(arguments: TransportKind.allCases)
     func fileIsUploadedInOneRequest(kind: TransportKind) async throws {
         let agent = fixture.agent(over: kind)
-        let output = try await agent.value(upload())
+        let output = try await upload().value(on: agent)
         #expect(haveSameBytes(tus.content, bytes))
         #expect(tus.methods == ["OPTIONS", "POST", "PATCH"])
         #expect(output.url.string == tus.server.url("/files/1"))
@@ -56,8 +56,8 @@ struct ResumableUploadTests {
     func emptyFileNeedsNoPiece(kind: TransportKind) async throws {
         let agent = fixture.agent(over: kind)
         let empty = try TemporaryFile(name: "empty")
-        let output = try await agent.value(
-            ResumableUploadRequest(EndpointURL(raw: tus.url), file: empty.url))
+        let output = try await ResumableUploadRequest(EndpointURL(raw: tus.url), file: empty.url)
+            .value(on: agent)
         #expect(output.bytes == 0 && tus.methods == ["OPTIONS", "POST"])
         await tus.server.stop()
     }
@@ -66,7 +66,7 @@ struct ResumableUploadTests {
         let upload = upload()
         let agent = agent
         let output = await withCheckedContinuation { continuation in
-            agent.start(upload) {
+            upload.start(on: agent) {
                 continuation.resume(returning: $0.output)
             } failure: { _, _ in
                 continuation.resume(returning: nil)
@@ -79,7 +79,7 @@ struct ResumableUploadTests {
     @Test func uploadIsAMemberOfAChain() async throws {
         let chain = ChainRequest()
         chain.add(upload())
-        try await agent.send(chain)
+        try await chain.send(on: agent)
         #expect(haveSameBytes(tus.content, bytes))
         await tus.server.stop()
     }
@@ -87,7 +87,7 @@ struct ResumableUploadTests {
     @Test(arguments: TransportKind.allCases)
     func piecesCarryChecksums(kind: TransportKind) async throws {
         let agent = fixture.agent(over: kind)
-        let output = try await agent.value(upload { ($0.piece, $0.sum) = (4000, .required) })
+        let output = try await upload { ($0.piece, $0.sum) = (4000, .required) }.value(on: agent)
         #expect(output.bytes == 10_000)
         let pieces = tus.server.requests.filter { $0.method == "PATCH" }
         #expect(pieces.count == 3)
@@ -106,7 +106,7 @@ struct ResumableUploadTests {
         tus.fault { number, request, _ in
             request.method == "PATCH" && number == 4 ? LoopbackResponse(status: 460) : nil
         }
-        _ = try await agent.value(upload { ($0.piece, $0.sum) = (4000, .ifSupported) })
+        _ = try await upload { ($0.piece, $0.sum) = (4000, .ifSupported) }.value(on: agent)
         #expect(haveSameBytes(tus.content, bytes))
         #expect(tus.offsets == ["0", "4000", "4000", "8000"])
         await tus.server.stop()
@@ -129,7 +129,7 @@ struct ResumableUploadTests {
         #expect(error?.code == .connectionLost)
         #expect(try names.count == 2)
         tus.fault(nil)
-        let output = try await agent.value(upload { $0.piece = 4000 })
+        let output = try await upload { $0.piece = 4000 }.value(on: agent)
         #expect(output.resumedOffset == 5500)
         #expect(haveSameBytes(tus.content, bytes))
         #expect(tus.offsets == ["0", "4000", "5500", "9500"])
@@ -146,7 +146,7 @@ struct ResumableUploadTests {
             state.content += request.body.prefix(1000)
             return number % 2 == 0 ? .reset : .dropped
         }
-        _ = try await agent.value(upload())
+        _ = try await upload().value(on: agent)
         #expect(haveSameBytes(tus.content, bytes))
         #expect(tus.offsets == (0...9).map { "\($0 * 1000)" })
         await tus.server.stop()
@@ -165,7 +165,7 @@ struct ResumableUploadTests {
         let seen = Mutex<[TransferProgress]>([])
         let next = upload { $0.piece = 1000 }
         next.progressHandler = { progress in seen.withLock { $0.append(progress) } }
-        _ = try await agent.value(next)
+        _ = try await next.value(on: agent)
         let values = seen.withLock { $0 }
         #expect(values.last?.bytesSent == 10_000)
         #expect(values.allSatisfy { $0.totalBytesToSend == 10_000 && $0.bytesSent <= 10_000 })
@@ -186,7 +186,7 @@ struct ResumableUploadTests {
         let last = Mutex<TransferProgress?>(nil)
         let next = upload()
         next.progressHandler = { progress in last.withLock { $0 = progress } }
-        let output = try await agent.value(next)
+        let output = try await next.value(on: agent)
         #expect(output.resumedOffset == 10_000)
         #expect(tus.offsets == ["0"])
         #expect(last.withLock { $0?.fractionSent } == 1)
@@ -211,7 +211,7 @@ struct ResumableUploadTests {
         #expect(error?.isCancellation == true)
         gate.open()
         tus.fault(nil)
-        let output = try await agent.value(upload { $0.piece = 4000 })
+        let output = try await upload { $0.piece = 4000 }.value(on: agent)
         #expect(output.resumedOffset == 4000)
         #expect(haveSameBytes(tus.content, bytes))
         #expect(tus.creations == 1)
@@ -260,7 +260,7 @@ struct ResumableUploadTests {
             state.length = nil
             return LoopbackResponse(status: 410)
         }
-        let output = try await agent.value(upload { $0.piece = 4000 })
+        let output = try await upload { $0.piece = 4000 }.value(on: agent)
         #expect(output.resumedOffset == 0)
         #expect(tus.creations == 2)
         #expect(haveSameBytes(tus.content, bytes))
@@ -277,7 +277,7 @@ struct ResumableUploadTests {
         try changed.write(to: file.url)
         let refused = await failure(upload { $0.overs = false }, on: agent)
         #expect(refused?.code == .resumeFailed)
-        _ = try await agent.value(upload())
+        _ = try await upload().value(on: agent)
         #expect(haveSameBytes(tus.content, changed))
         #expect(tus.removals == 1 && tus.creations == 2)
         await tus.server.stop()
@@ -287,7 +287,7 @@ struct ResumableUploadTests {
         tus.fault { _, request, _ in request.method == "PATCH" ? .reset : nil }
         _ = await failure(upload { $0.policy = RetryPolicy.none })
         tus.fault(nil)
-        _ = try await agent.value(upload { $0.data = ["filename": "other"] })
+        _ = try await upload { $0.data = ["filename": "other"] }.value(on: agent)
         #expect(tus.removals == 1 && tus.creations == 2)
         await tus.server.stop()
     }

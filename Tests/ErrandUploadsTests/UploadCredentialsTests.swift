@@ -22,11 +22,10 @@ struct UploadCredentialsTests {
             request.method == "POST"
                 ? LoopbackResponse(status: 201, headers: ["Location": location]) : nil
         }
-        _ = try await fixture.agent(over: kind).value(
-            fixture.upload {
-                $0.key = .bearer("secret")
-                $0.fields = [.userAgent: "test"]
-            })
+        _ = try await fixture.upload {
+            $0.key = .bearer("secret")
+            $0.fields = [.userAgent: "test"]
+        }.value(on: fixture.agent(over: kind))
         #expect(haveSameBytes(other.content, fixture.bytes))
         #expect(
             fixture.tus.server.requests.map { $0.header("Authorization") }
@@ -44,7 +43,7 @@ struct UploadCredentialsTests {
             $0.signers = [Signer()]
             $0.piece = 4000
         }
-        _ = try await fixture.agent(over: kind).value(upload)
+        _ = try await upload.value(on: fixture.agent(over: kind))
         let requests = fixture.tus.server.requests
         #expect(requests.count == 5)
         #expect(requests.allSatisfy { $0.header("Authorization") == "Bearer secret" })

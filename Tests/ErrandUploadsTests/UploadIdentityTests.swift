@@ -143,7 +143,7 @@ struct UploadIdentityTests {
         let fixture = try await UploadFixture()
         let tus = fixture.tus
         await interrupt(fixture, "?bucket=a", at: nil)
-        let output = try await fixture.agent.value(upload(fixture, "?bucket=b"))
+        let output = try await upload(fixture, "?bucket=b").value(on: fixture.agent)
         #expect(output.resumedOffset == 0 && output.url.path == "/files/2")
         #expect(haveSameBytes(tus.content, fixture.bytes))
         #expect(tus.methods == ["OPTIONS", "POST", "PATCH", "OPTIONS", "POST", "PATCH"])
@@ -167,7 +167,7 @@ struct UploadIdentityTests {
         #expect(await fixture.failure(careful)?.code == .resumeFailed)
         let other = upload(fixture, "?bucket=b")
         other.place = journal
-        #expect(try await fixture.agent.value(other).url.path == "/files/2")
+        #expect(try await other.value(on: fixture.agent).url.path == "/files/2")
         #expect(fixture.tus.removals == 1 && fixture.tus.creations == 2)
         #expect(try fixture.names == ["film.bin"])
         await fixture.tus.server.stop()
@@ -176,7 +176,7 @@ struct UploadIdentityTests {
     @Test func sameQueryIsContinued() async throws {
         let fixture = try await UploadFixture()
         await interrupt(fixture, "?bucket=a", at: nil)
-        _ = try await fixture.agent.value(upload(fixture, "?bucket=a"))
+        _ = try await upload(fixture, "?bucket=a").value(on: fixture.agent)
         #expect(fixture.tus.methods == ["OPTIONS", "POST", "PATCH", "HEAD", "PATCH"])
         #expect(try fixture.names == ["film.bin"])
         await fixture.tus.server.stop()

@@ -38,7 +38,7 @@ struct UploadRecoveryTests {
         tus.fault { _, request, _ in
             request.method == "OPTIONS" ? LoopbackResponse(status: status) : nil
         }
-        _ = try await agent.value(upload())
+        _ = try await upload().value(on: agent)
         #expect(tus.methods == ["OPTIONS", "POST", "PATCH"])
         #expect(haveSameBytes(tus.content, bytes))
         await tus.server.stop()
@@ -107,7 +107,7 @@ struct UploadRecoveryTests {
             if number == 4 { state.content = Data(bytes.prefix(offset)) }
             return nil
         }
-        let output = try await agent.value(upload { $0.piece = 4000 })
+        let output = try await upload { $0.piece = 4000 }.value(on: agent)
         #expect(output.resumedOffset == 0)
         #expect(tus.offsets == ["0", "4000", "\(offset)", "\(offset + 4000)"])
         #expect(
@@ -156,7 +156,7 @@ struct UploadRecoveryTests {
         #expect(error?.code == .unacceptableStatus && error?.status?.code == 423)
         #expect(tus.offsets == ["0", "4000", "4000", "4000"])
         tus.fault(nil)
-        #expect(try await agent.value(upload()).resumedOffset == 4000)
+        #expect(try await upload().value(on: agent).resumedOffset == 4000)
         #expect(haveSameBytes(tus.content, bytes))
         await tus.server.stop()
     }
@@ -183,7 +183,7 @@ struct UploadRecoveryTests {
     @Test(arguments: [true, false])
     func uploadThatTheServerKeepsIsContinuedAfterItsExpiry(startsOver: Bool) async throws {
         await expire()
-        let output = try await agent.value(upload { $0.overs = startsOver })
+        let output = try await upload { $0.overs = startsOver }.value(on: agent)
         #expect(output.resumedOffset == 4000)
         #expect(Array(tus.methods.suffix(2)) == ["HEAD", "PATCH"])
         #expect(tus.creations == 1)
@@ -196,7 +196,7 @@ struct UploadRecoveryTests {
         tus.change { $0.length = nil }
         #expect(await failure(upload { $0.overs = false })?.code == .resumeFailed)
         #expect(tus.methods.last == "HEAD")
-        let output = try await agent.value(upload())
+        let output = try await upload().value(on: agent)
         #expect(output.resumedOffset == 0)
         #expect(Array(tus.methods.suffix(4)) == ["HEAD", "OPTIONS", "POST", "PATCH"])
         #expect(tus.creations == 2)
@@ -219,7 +219,7 @@ struct UploadRecoveryTests {
         #expect(sums.count == 4 && Set(sums).count == 2)
         #expect(tus.content.count == 4000)
         tus.fault(nil)
-        let output = try await agent.value(upload { $0.sum = .required })
+        let output = try await upload { $0.sum = .required }.value(on: agent)
         #expect(output.resumedOffset == 4000)
         #expect(haveSameBytes(tus.content, bytes))
         await tus.server.stop()

@@ -177,14 +177,14 @@ struct ClientIdentityTests {
             $0.responseSerializer = .string
         }
         let first = RequestAgent(configuration: configuration, transport: transport, store: nil)
-        #expect(try await first.send(endpoint).status == .ok)
+        #expect(try await endpoint.send(on: first).status == .ok)
         await first.shutdown()
 
         try FileManager.default.removeItem(at: folder.appendingPathComponent("client.key"))
         // Another transport needs a new connection.
         let second = RequestAgent(
             configuration: configuration, transport: CurlTransport.tested(), store: nil)
-        let error = await #expect(throws: RequestError.self) { try await second.send(endpoint) }
+        let error = await #expect(throws: RequestError.self) { try await endpoint.send(on: second) }
         #expect(error?.code == .invalidConfiguration && error?.stage == .build)
         #expect(error?.message.contains("Could not read client.key, a certificate") == true)
         #expect(error?.endpoint == "InlineRequest")

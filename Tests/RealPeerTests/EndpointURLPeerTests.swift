@@ -26,7 +26,7 @@ struct EndpointURLPeerTests {
         }
         for value in Self.values + ["../admin", "a\r\nb\0"] {
             let request = InlineRequest("\(value)/x?q=\(value)&r=\(value)#\(value)")
-            let received = try await agent.send(request).decode(Received.self)
+            let received = try await request.send(on: agent).decode(Received.self)
             #expect(received.path == "/target/v1/\(value)/x" as String)
             #expect(received.query == ["key": "1", "q": value, "r": value])
             let segments = received.raw.split(separator: "/", omittingEmptySubsequences: false)
@@ -45,7 +45,7 @@ struct EndpointURLPeerTests {
             let request = InlineRequest("/\(value)/x?q=\(value)") {
                 $0.responseSerializer = .string
             }
-            let target = try await agent.send(request).string ?? ""
+            let target = try await request.send(on: agent).string ?? ""
             let parts = target.split(separator: "?", omittingEmptySubsequences: false)
             #expect(parts.count == 2)
             let segments = parts[0].split(separator: "/", omittingEmptySubsequences: false)

@@ -47,7 +47,7 @@ struct HTTPBinCredentialTests {
         _ path: String, _ agent: RequestAgent,
         _ configure: (inout RequestDescription) -> Void = { _ in }
     ) async throws -> Response {
-        try await agent.send(InlineRequest(EndpointURL(raw: path), configure))
+        try await InlineRequest(EndpointURL(raw: path), configure).send(on: agent)
     }
 
     /// Expects that the server refuses a request, and that it was sent this number of times.

@@ -32,7 +32,7 @@ struct HTTPBinTests {
         _ path: String, _ agent: RequestAgent,
         _ configure: (inout RequestDescription) -> Void = { _ in }
     ) async throws -> Response {
-        try await agent.send(InlineRequest(EndpointURL(raw: path), configure))
+        try await InlineRequest(EndpointURL(raw: path), configure).send(on: agent)
     }
 
     @Test(arguments: TransportKind.allCases)
@@ -184,7 +184,7 @@ struct HTTPBinTests {
         let download = Download()
         download.address = peers.url(.nginxPlain, host: "127.0.0.1", "/large")
         download.file = file
-        _ = try await agent.value(download)
+        _ = try await download.value(on: agent)
         let expected = Peers.largeBody
         #expect(try haveSameBytes(Data(contentsOf: file), expected))
     }

@@ -196,7 +196,7 @@ struct PinTests {
         let endpoint = InlineRequest(peers.endpoint(.nginxTLS, host: "good.errand.test")) {
             $0.responseSerializer = .string
         }
-        let response = try await agent.send(endpoint)
+        let response = try await endpoint.send(on: agent)
         #expect(response.status == .ok)
         let reported = events.events.compactMap { event in
             if case .pinMismatch(let mismatch) = event.kind { mismatch } else { nil }
@@ -219,9 +219,9 @@ struct PinTests {
         endpoint.policy.authorityFile = peers.certificate("root.pem")
         endpoint.policy.pins = [PinnedHost("localhost", publicKeys: [try peers.pin("good")])]
         let agent = RequestAgent(transport: transport, store: nil)
-        let error = await #expect(throws: RequestError.self) { try await agent.send(endpoint) }
+        let error = await #expect(throws: RequestError.self) { try await endpoint.send(on: agent) }
         #expect(error?.code == .pinMismatch)
         endpoint.policy.pins = [PinnedHost("localhost", publicKeys: [try peers.pin("address")])]
-        #expect(try await agent.send(endpoint).status == .ok)
+        #expect(try await endpoint.send(on: agent).status == .ok)
     }
 }

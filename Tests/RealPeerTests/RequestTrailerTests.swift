@@ -89,7 +89,8 @@ struct RequestTrailerTests {
                 group.addTask {
                     (
                         number,
-                        String(decoding: try await agent.send(Upload(number)).data, as: UTF8.self)
+                        String(
+                            decoding: try await Upload(number).send(on: agent).data, as: UTF8.self)
                     )
                 }
             }
@@ -152,7 +153,7 @@ struct RequestTrailerTests {
         options.httpVersion = target.version
         let url = "\(target.scheme)://127.0.0.1:\(server.port)/"
         let error = await #expect(throws: RequestError.self) {
-            try await agent(limit, url, options).send(Upload(1))
+            try await Upload(1).send(on: agent(limit, url, options))
         }
         #expect(error?.code == .unsupported, "\(String(describing: error))")
         #expect(error?.message.contains("trailers") == true)

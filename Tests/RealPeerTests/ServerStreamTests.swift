@@ -22,7 +22,7 @@ struct ServerStreamTests {
 
     /// The values of Last-Event-ID that the server received.
     private func seen(_ token: String, _ agent: RequestAgent) async throws -> [String] {
-        let response = try await agent.send(get("seen", ["token": token]))
+        let response = try await get("seen", ["token": token]).send(on: agent)
         return try response.decode([String].self)
     }
 
@@ -34,8 +34,8 @@ struct ServerStreamTests {
     ) async throws {
         let agent = try agent(kind)
         let token = UUID().uuidString
-        let stream = try await agent.stream(
-            get("events", ["token": token, "count": 5, "how": how]))
+        let stream = try await get("events", ["token": token, "count": 5, "how": how]).stream(
+            on: agent)
         #expect(stream.response.headers[.contentType] == "text/event-stream")
         var ids: [String] = []
         for try await event in stream.serverSentEvents {
@@ -51,8 +51,8 @@ struct ServerStreamTests {
     func cutOffStreamFailsWithoutReconnection(kind: HTTPBinTests.TransportKind) async throws {
         let agent = try agent(kind)
         let token = UUID().uuidString
-        let stream = try await agent.stream(
-            get("events", ["token": token, "count": 5, "how": "cuts"]))
+        let stream = try await get("events", ["token": token, "count": 5, "how": "cuts"]).stream(
+            on: agent)
         var ids: [String] = []
         let error = await #expect(throws: RequestError.self) {
             for try await event in stream.serverSentEvents(reconnects: .never) {
@@ -70,16 +70,15 @@ struct ServerStreamTests {
     func serverNoticesThatTheLoopIsLeft(kind: HTTPBinTests.TransportKind) async throws {
         let agent = try agent(kind)
         let token = UUID().uuidString
-        let stream = try await agent.stream(get("open", ["token": token]))
+        let stream = try await get("open", ["token": token]).stream(on: agent)
         for try await event in stream.serverSentEvents {
             #expect(event.data == "open")
             break
         }
-        let response = try await agent.send(
-            InlineRequest("closed") {
-                $0.arguments = ["token": token]
-                $0.responseSerializer = .string
-            })
+        let response = try await InlineRequest("closed") {
+            $0.arguments = ["token": token]
+            $0.responseSerializer = .string
+        }.send(on: agent)
         #expect(response.string == "closed")
     }
 
@@ -89,7 +88,7 @@ struct ServerStreamTests {
             var number: Int
             var text: String
         }
-        let stream = try await agent(kind).stream(get("rows", ["count": 300]))
+        let stream = try await get("rows", ["count": 300]).stream(on: agent(kind))
         var rows: [Row] = []
         for try await row in stream.jsonLines(of: Row.self) { rows.append(row) }
         #expect(rows == (0..<300).map { Row(number: $0, text: String(repeating: "x", count: $0)) })
@@ -116,11 +115,10 @@ struct ServerStreamTests {
             configuration: configuration, transport: CurlTransport(configuration: curl), store: nil)
         let (parts, upload) = AsyncStream.makeStream(of: Data.self)
         let url = peers.endpoint(peer, host: "good.errand.test", "/echo")
-        let stream = try await agent.stream(
-            InlineRequest(url) {
-                $0.method = .post
-                $0.body = .stream(isReplayable: false) { parts }
-            })
+        let stream = try await InlineRequest(url) {
+            $0.method = .post
+            $0.body = .stream(isReplayable: false) { parts }
+        }.stream(on: agent)
         #expect(stream.response.httpVersion == version)
         var lines = stream.lines.makeAsyncIterator()
         for number in 1...5 {
@@ -136,11 +134,10 @@ struct ServerStreamTests {
         let (parts, _) = AsyncStream.makeStream(of: Data.self)
         let agent = try agent(.urlSession)
         let error = await #expect(throws: RequestError.self) {
-            try await agent.stream(
-                InlineRequest("echo") {
-                    $0.method = .post
-                    $0.body = .stream(isReplayable: false) { parts }
-                })
+            try await InlineRequest("echo") {
+                $0.method = .post
+                $0.body = .stream(isReplayable: false) { parts }
+            }.stream(on: agent)
         }
         #expect(error?.code == .unsupported)
     }

@@ -74,7 +74,7 @@ struct TusServerTests {
     @Test(arguments: HTTPBinTests.TransportKind.allCases, [nil, 700_000] as [Int64?])
     func fileIsStored(kind: HTTPBinTests.TransportKind, piece: Int64?) async throws {
         let agent = try kind.agent()
-        let output = try await agent.value(upload(bytes, piece: piece))
+        let output = try await upload(bytes, piece: piece).value(on: agent)
         #expect(haveSameBytes(try stored(output), bytes))
         #expect(output.expires != nil)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["film.bin"])
@@ -85,7 +85,7 @@ struct TusServerTests {
     func cancelledUploadIsContinued(kind: HTTPBinTests.TransportKind) async throws {
         let agent = try kind.agent()
         try await cancelAfterAMillionBytes(agent)
-        let output = try await agent.value(upload(bytes))
+        let output = try await upload(bytes).value(on: agent)
         #expect(output.resumedOffset == 1_000_000)
         #expect(haveSameBytes(try stored(output), bytes))
         try FileManager.default.removeItem(at: folder)
@@ -96,7 +96,7 @@ struct TusServerTests {
         let agent = try kind.agent()
         try await cancelAfterAMillionBytes(agent)
         #expect(try await upload(bytes).discard(on: agent))
-        #expect(try await agent.value(upload(bytes)).resumedOffset == 0)
+        #expect(try await upload(bytes).value(on: agent).resumedOffset == 0)
         try FileManager.default.removeItem(at: folder)
     }
 
@@ -105,7 +105,7 @@ struct TusServerTests {
         let agent = try kind.agent()
         let running = try upload(bytes)
         #expect(truncate(running.file.path, 40 << 20) == 0)
-        let error = await #expect(throws: RequestError.self) { try await agent.value(running) }
+        let error = await #expect(throws: RequestError.self) { try await running.value(on: agent) }
         #expect(error?.code == .bodyTooLarge)
         try FileManager.default.removeItem(at: folder)
     }
@@ -113,7 +113,7 @@ struct TusServerTests {
     @Test(arguments: HTTPBinTests.TransportKind.allCases)
     func uploadOfAnEmptyFileIsComplete(kind: HTTPBinTests.TransportKind) async throws {
         let agent = try kind.agent()
-        let output = try await agent.value(upload(Data()))
+        let output = try await upload(Data()).value(on: agent)
         #expect(output.bytes == 0)
         try FileManager.default.removeItem(at: folder)
     }

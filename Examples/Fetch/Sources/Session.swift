@@ -108,7 +108,7 @@ final class Session {
         let target = command.output.map { folder.appendingPathComponent($0) } ?? folder
         let request = FetchFile(
             item.url, to: target, existing: existing, of: command, expected: item.expected)
-        return try await agent.value(request) { task in
+        return try await request.value(on: agent) { task in
             tasks[index] = task
             if isInterrupted { task.cancel() }
             if let line { task.onProgress { line.update($0) } }

@@ -53,14 +53,14 @@ extension Tour {
         let hub = RequestAgent(configuration: connected(Hub.configuration(for: session)))
         try await session.signIn("emil", password: "fog-horn")
 
-        let user = try await hub.value(GetUser(id: 12))
-        checks.check("hub.value: \(user.displayName) is signed in", user.login == "emil")
+        let user = try await GetUser(id: 12).value(on: hub)
+        checks.check("value(on: hub): \(user.displayName) is signed in", user.login == "emil")
 
         let create = CreateIssue(NewIssue(title: "Ships do not see the light"), repo: repo)
-        try await hub.send(create)
+        try await create.send(on: hub)
         let issue = create.output
         checks.check(
-            "hub.send: the author of issue \(issue?.number ?? 0) is \(issue?.authorLogin ?? "")",
+            "send(on: hub): the author of issue \(issue?.number ?? 0) is \(issue?.authorLogin ?? "")",
             issue?.authorLogin == "emil")
 
         // The same object on the agent of its base class.
@@ -70,11 +70,13 @@ extension Tour {
             create.output?.authorLogin == "octavia")
 
         let deleted = await withCheckedContinuation { ended in
-            hub.start(DeleteIssue(issue?.number ?? 0, repo: repo)) { _, result in
-                ended.resume(returning: (try? result.get())?.status)
-            }
+            DeleteIssue(issue?.number ?? 0, repo: repo).start(
+                on: hub,
+                finished: { request in
+                    ended.resume(returning: request.response?.status)
+                })
         }
-        checks.check("hub.start: the issue is deleted", deleted == 204)
+        checks.check("start(on: hub): the issue is deleted", deleted == 204)
         await hub.shutdown()
     }
 }

@@ -4,8 +4,9 @@ import Terminal
 // Batches and a chain.
 extension Tour {
     func batch() async throws {
-        let (user, repository) = try await BatchRequest.values(
-            GetUser(id: 7), GetRepository(repo))
+        let (user, repository) = try await BatchRequest.Typed(
+            GetUser(id: 7), GetRepository(repo)
+        ).value()
         checks.check(
             "two outputs with their types: \(user.displayName), \(repository.fullName)",
             user.login == "octavia" && repository.fullName == "\(repo)")

@@ -9,8 +9,8 @@ nonisolated extension BatchRequest {
     ///
     /// The run is the one in progress, otherwise the last one, and before the first run the next one. A reader first
     /// gets the members that have ended already. The sequence ends with the run, before the closures of the batch are
-    /// called; it has all members by then, also those that were cancelled or not started. In a run of
-    /// ``retryFailed(onStart:)`` it has the members that this run repeats. If the run is refused, or the batch is
+    /// called; it has all members by then, also those that were cancelled or not started. In a run that
+    /// ``repeatsOnlyFailures`` it has the members that this run repeats. If the run is refused, or the batch is
     /// released without a run, it has none.
     ///
     /// There can be several readers; each gets all members. Leaving the loop, and cancelling the reader, have no effect
@@ -149,10 +149,10 @@ nonisolated extension BatchRequest.EndedMembers {
     }
 }
 
-extension CompositeMember {
+extension RequestUnit {
     /// The output of the last run of a member with a typed output.
     nonisolated var anyOutput: (any Sendable)? {
         if let request = self as? BaseRequest { return request.storedOutput }
-        return (self as? any BaseRequest.TypedMember)?.output
+        return (self as? any TypedUnit)?.output
     }
 }

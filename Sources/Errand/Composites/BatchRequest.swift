@@ -9,7 +9,7 @@ public import ErrandCore
 /// before the first is sent; each has exactly one end. Members keep their own hooks, delegates, accessories and
 /// attached closures, which are called before those of the batch. The results have the order of the members, not the
 /// order of their ends. An empty batch succeeds at once, unless its policy requires a success.
-nonisolated public class BatchRequest: CompositeRun {
+nonisolated public class BatchRequest: CompositeRequest, CompositeRun, Startable {
     /// The effect of a member's end on the batch and on the other members.
     public enum Policy: Sendable, Hashable {
         /// The first failure cancels the other members, and the batch fails with it; the default.
@@ -37,9 +37,9 @@ nonisolated public class BatchRequest: CompositeRun {
     }
 
     /// The requests in order, including those of nested batches, chains and graphs, as far as they are known.
-    public var requests: [BaseRequest] { items.flatMap { $0.flattened } }
+    public override var requests: [BaseRequest] { items.flatMap { $0.flattened } }
     /// The members in order.
-    private(set) var items: [any CompositeMember]
+    private(set) var items: [RequestUnit]
     /// The keys of the members of a batch that was made from a dictionary, otherwise empty.
     let keys: [any Hashable & Sendable]
     /// The effect of a member's end on the batch.
@@ -48,27 +48,12 @@ nonisolated public class BatchRequest: CompositeRun {
     ///
     /// Errors: ``RequestError/Code/invalidConfiguration`` for a number below 1, before anything is sent.
     public let maxConcurrent: Int?
-    /// A number for the caller's own use.
+    /// Whether a run repeats only the members that failed or were not started in the last one, and keeps the results of
+    /// the others.
     ///
-    /// Default 0.
-    public var tag = 0
-    /// The accessories of the batch itself; the members have their own.
-    ///
-    /// Default none.
-    public var accessories: [any RequestAccessory] = []
-    /// Called with the end of a run, before the closures, after the delegates of the members.
-    ///
-    /// Default `nil`.
-    public weak var delegate: (any RequestDelegate)?
-    /// The time from the start after which the members are cancelled and the batch fails with
-    /// ``RequestError/Code/timedOut``.
-    ///
-    /// Default `nil`: no limit. Time during which the computer is suspended counts, unlike in ``Timeouts/total``. The
-    /// results of the members that were cancelled are ``RequestError/Code/cancelled``. Errors:
-    /// ``RequestError/Code/invalidConfiguration`` for a duration of zero or less, before anything is sent.
-    public var deadline: Duration?
-    /// The run in progress; `nil` before and after it.
-    public package(set) var task: CompositeTask?
+    /// Default false. The policy counts the earlier successes. Runs all members if none has run before, and none if all
+    /// have succeeded.
+    public var repeatsOnlyFailures = false
     /// The priority of all requests of the batch, except those of nested ones.
     ///
     /// Default `nil`: each request has its own.
@@ -77,20 +62,12 @@ nonisolated public class BatchRequest: CompositeRun {
     ///
     /// The result of a member that never started is ``RequestError/Code/cancelled``; the error names the request.
     public private(set) var results: [Result<Response, RequestError>] = []
-    /// The member that failed first in the last run, not counting members that the batch cancelled.
-    public private(set) var failedRequest: BaseRequest?
-
-    /// Creates a batch.
+    /// The ``results`` of the last run, or its error; `nil` before it.
     ///
-    /// - Parameters:
-    ///   - requests: The members.
-    ///   - policy: The effect of a member's end on the batch.
-    ///   - maxConcurrent: The maximum number of members in progress at the same time, at least 1;
-    ///     `nil` is no limit.
-    public convenience init(
-        _ requests: [BaseRequest], policy: Policy = .failFast, maxConcurrent: Int? = nil
-    ) {
-        self.init(members: requests, policy: policy, maxConcurrent: maxConcurrent)
+    /// After a failure, ``results`` has the results of the members.
+    public var result: Result<[Result<Response, RequestError>], RequestError>? {
+        if let error { return .failure(error) }
+        return hasSucceeded ? .success(results) : nil
     }
 
     /// Creates a batch of requests, batches, chains and graphs.
@@ -100,21 +77,21 @@ nonisolated public class BatchRequest: CompositeRun {
     ///   - policy: The effect of a member's end on the batch.
     ///   - maxConcurrent: The maximum number of members in progress at the same time, at least 1;
     ///     `nil` is no limit.
-    @_disfavoredOverload
     public convenience init(
-        _ members: [any CompositeMember], policy: Policy = .failFast, maxConcurrent: Int? = nil
+        _ members: [RequestUnit], policy: Policy = .failFast, maxConcurrent: Int? = nil
     ) {
         self.init(members: members, policy: policy, maxConcurrent: maxConcurrent)
     }
 
     init(
-        members: [any CompositeMember], policy: Policy, maxConcurrent: Int?,
+        members: [RequestUnit], policy: Policy, maxConcurrent: Int?,
         keys: [any Hashable & Sendable] = []
     ) {
         items = members
         self.keys = keys
         self.policy = policy
         self.maxConcurrent = maxConcurrent
+        super.init()
     }
 
     /// Adds a request, a batch, a chain or a graph as the last member.
@@ -122,7 +99,7 @@ nonisolated public class BatchRequest: CompositeRun {
     /// A member that is added during a run takes part in the next one: the run has described and counted its members. A
     /// ``Typed`` batch, whose output has the members of its initializer, then fails with
     /// ``RequestError/Code/invalidCombination`` when it is sent.
-    public func add(_ member: any CompositeMember) {
+    public func add(_ member: RequestUnit) {
         if let fixedMembers {
             mistake = fixedMembers
         } else {
@@ -141,9 +118,8 @@ nonisolated public class BatchRequest: CompositeRun {
     }
 
     package static var failureCode: RequestError.Code { .batchFailed }
-    package var success: [Result<Response, RequestError>] { results }
     package var expectedCount: Int { items.count }
-    package var firstRequest: BaseRequest? { items.lazy.compactMap(\.firstRequest).first }
+    package var firstRequest: BaseRequest? { items.lazy.compactMap(\.firstOfAll).first }
     /// The errors of the members in the last run, `nil` for each member that succeeded.
     package private(set) var memberErrors: [RequestError?] = []
     /// Whether the last run succeeded.
@@ -152,8 +128,6 @@ nonisolated public class BatchRequest: CompositeRun {
     private var active: CompositeMembers?
     /// The members of the run in progress, by their index in the batch.
     private var indices: [Int] = []
-    /// The failed members of the last run, while the next run repeats only these.
-    private var repeated: [Int]?
     /// The results of all members in the last run; `nil` before it.
     private(set) var found: [Result<Response?, RequestError>?] = []
     /// The indices of the members that have ended in the last run, in the order of their ends.
@@ -165,18 +139,14 @@ nonisolated public class BatchRequest: CompositeRun {
 
     deinit { feed?.finish() }
 
-    /// Lets the next run repeat only the members without a success in the last one.
-    func repeatFailed() {
-        guard task == nil, !found.isEmpty else { return }
-        // Members that were added after the last run have no result.
-        found += Array(repeating: nil, count: items.count - found.count)
-        repeated = found.indices.filter { index in
-            if case .success = found[index] { false } else { true }
+    /// The members that the next run repeats; `nil` for all.
+    private var repeated: [Int]? {
+        guard repeatsOnlyFailures, !found.isEmpty else { return nil }
+        return items.indices.filter { index in
+            // A member that was added after the last run has no result.
+            if index < found.count, case .success = found[index] { false } else { true }
         }
     }
-
-    /// Lets the next run start all members.
-    func repeatAll() { repeated = nil }
 
     /// The error of a policy that requires more successes than there are members.
     private var impossibility: RequestError? {
@@ -191,17 +161,18 @@ nonisolated public class BatchRequest: CompositeRun {
                 + "Require fewer, or add requests.")
     }
 
-    package func reserveMembers(_ control: CompositeTask) -> RequestError? {
-        let isFirst = repeated == nil
+    package func reserveMembers(_ control: RequestTask.Members) -> RequestError? {
         if feed?.isFinished == true { feed = nil }
         ended = []
+        let repeated = repeated
         indices = repeated ?? Array(items.indices)
-        repeated = nil
-        if isFirst { found = Array(repeating: nil, count: items.count) }
+        if repeated == nil { found = [] }
+        found += Array(repeating: nil, count: items.count - found.count)
         for index in indices { found[index] = nil }
         results = []
         memberErrors = []
         hasSucceeded = false
+        error = nil
         failedRequest = nil
         if let impossibility {
             results = requests.map { .failure($0.notStarted(by: control.agent)) }
@@ -228,7 +199,8 @@ nonisolated public class BatchRequest: CompositeRun {
     package func describeMembers() { active?.describe() }
 
     /// Runs the members to their ends; returns the error of the batch, or `nil` if it succeeded.
-    nonisolated(nonsending) package func run(_ control: CompositeTask) async -> RequestError? {
+    nonisolated(nonsending) package func run(_ control: RequestTask.Members) async -> RequestError?
+    {
         guard let run = active else { return .cancelled }
         defer { active = nil }
         var state = BatchState(
@@ -242,9 +214,9 @@ nonisolated public class BatchRequest: CompositeRun {
             note(end)
             if state.verdict == .open, let error = end.error, firstError == nil {
                 firstError = error
-                failedRequest = run.members[end.index]?.failedRequest
+                failedRequest = run.members[end.index]?.failedOfAll
             }
-            if state.end(isSuccess: end.error == nil) { control.cancelMembers() }
+            if state.end(isSuccess: end.error == nil) { control.cancelInProgress() }
         }
         for index in state.notStarted {
             if let end = await run.endWithoutStart(index) { note(end) }

@@ -8,7 +8,7 @@ extension ChainRequest {
         }
 
         /// The step of a member.
-        public static func buildExpression<Member: CompositeMember>(_ member: Member) -> Content {
+        public static func buildExpression<Member: RequestUnit>(_ member: Member) -> Content {
             buildExpression(Step(member))
         }
 

@@ -8,7 +8,7 @@ extension ChainRequest {
     ///     chain.add { Report(name: try user.output.name, orders: try orders.output) }
     ///
     /// The step does not keep the chain alive. A step belongs to one chain.
-    nonisolated public struct Step<Member: CompositeMember> {
+    nonisolated public struct Step<Member: RequestUnit> {
         let record: ChainStep
 
         /// Creates a step of a member, to be added to a chain.
@@ -52,7 +52,7 @@ extension ChainRequest {
         ///   - make: Called on the chain's actor. If it throws, the chain fails; if it returns `nil`, the chain ends
         ///     successfully.
         @discardableResult
-        public func then<Next: CompositeMember>(
+        public func then<Next: RequestUnit>(
             named name: String? = nil,
             _ make: @escaping (Member) async throws -> Next?
         ) -> Step<Next> {
@@ -93,7 +93,7 @@ extension ChainRequest {
         }
 
         /// Adds a step after this one that reads it.
-        func append<Next: CompositeMember>(
+        func append<Next: RequestUnit>(
             named name: String?,
             _ make: @escaping (Step<Member>) async throws -> Next?
         ) -> Step<Next> {
@@ -114,7 +114,7 @@ extension ChainRequest {
     }
 }
 
-extension ChainRequest.Step where Member: BaseRequest.TypedMember {
+extension ChainRequest.Step where Member: TypedUnit {
     /// The output of the step in the last run, or the value that took its place.
     ///
     /// Throws ``RequestError/Code/chainFailed`` if there is none: the step was not reached, was skipped or failed.
@@ -143,7 +143,7 @@ extension ChainRequest.Step where Member: BaseRequest.TypedMember {
     /// Otherwise it is like `then(named:_:)` with one parameter. The chain fails with
     /// ``RequestError/Code/chainFailed`` if there is no output: after ``ChainRequest/Recovery/proceed``.
     @discardableResult
-    nonisolated public func then<Next: CompositeMember>(
+    nonisolated public func then<Next: RequestUnit>(
         named name: String? = nil,
         _ make: @escaping (Member, Member.Output) async throws -> Next?
     ) -> ChainRequest.Step<Next> {

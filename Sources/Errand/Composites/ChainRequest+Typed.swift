@@ -8,7 +8,7 @@ extension ChainRequest {
     ///         return chain.add { GetOrders(of: try user.output.id) }
     ///     }
     ///     let orders = try await chain.value()
-    nonisolated public final class Typed<Output: Sendable>: ChainRequest, BaseRequest.TypedMember {
+    nonisolated public final class Typed<Output: Sendable>: ChainRequest, TypedUnit {
         private var read: () throws(RequestError) -> Output
         private var given: Output?
 
@@ -16,7 +16,7 @@ extension ChainRequest {
         ///
         /// - Parameter build: Adds the steps to the chain and returns the one with the output of the chain. A step
         ///   closure that uses the chain must capture it weakly or unowned.
-        public init<Member: BaseRequest.TypedMember>(
+        public init<Member: TypedUnit>(
             _ build: (Typed<Output>) throws -> Step<Member>
         ) rethrows where Member.Output == Output {
             read = { () throws(RequestError) in throw .cancelled }
@@ -32,29 +32,12 @@ extension ChainRequest {
         }
 
         /// The output of the last run; `nil` before it, and after a failure.
-        public var output: Output? { hasSucceeded ? given ?? (try? read()) : nil }
+        public var output: Output? { try? outputResult?.get() }
 
-        /// Runs the chain and returns its output, on the caller's actor.
-        ///
-        /// - Parameter onStart: Called with the task before the first member starts. Default: does nothing.
-        /// - Throws: An error of ``ChainRequest/send(onStart:)``; ``RequestError/Code/chainFailed`` if the step with the
-        ///   output did not succeed, for example after ``ChainRequest/finish()``.
-        nonisolated(nonsending) public func value(
-            onStart: (CompositeTask) -> Void = { _ in }
-        ) async throws(RequestError) -> Output {
-            try await value(on: nil, onStart: onStart)
-        }
-
-        nonisolated(nonsending) func value(
-            on agent: RequestAgent?, onStart: (CompositeTask) -> Void
-        ) async throws(RequestError) -> Output {
-            _ = try await perform(on: agent, onStart: onStart)
-            return try outcome(nil).get()
-        }
-
-        /// The output after a run with this error.
-        func outcome(_ error: RequestError?) -> Result<Output, RequestError> {
+        /// The output or the error of the last run, or that of the step with the output; `nil` before it.
+        public var outputResult: Result<Output, RequestError>? {
             if let error { return .failure(error) }
+            guard hasSucceeded else { return nil }
             if let given { return .success(given) }
             do throws(RequestError) {
                 return .success(try read())
@@ -64,18 +47,5 @@ extension ChainRequest {
         }
 
         override func forget() { given = nil }
-    }
-
-    /// Runs the chain and returns the output of a step, on the caller's actor.
-    ///
-    /// - Parameters:
-    ///   - step: A step of the chain.
-    ///   - onStart: Called with the task before the first member starts. Default: does nothing.
-    /// - Throws: An error of ``send(onStart:)``; ``RequestError/Code/chainFailed`` if the step did not succeed.
-    nonisolated(nonsending) public func value<Member: BaseRequest.TypedMember>(
-        of step: Step<Member>, onStart: (CompositeTask) -> Void = { _ in }
-    ) async throws(RequestError) -> Member.Output {
-        _ = try await perform(on: nil, onStart: onStart)
-        return try step.output
     }
 }

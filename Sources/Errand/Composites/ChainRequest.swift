@@ -13,7 +13,7 @@ public import ErrandCore
 /// Members keep their own hooks, delegates, accessories and attached closures. A failure stops the
 /// chain, unless ``recover(_:)`` decides otherwise. A step or a member's closure may add steps, or
 /// call ``finish()`` or ``abort(_:)``.
-nonisolated public class ChainRequest: CompositeRun {
+nonisolated public class ChainRequest: CompositeRequest, CompositeRun, Startable {
     /// The effect of a failed member on the chain.
     public enum Recovery {
         /// The chain fails with the member's error; the default.
@@ -33,42 +33,26 @@ nonisolated public class ChainRequest: CompositeRun {
     }
 
     /// The requests that have run so far, in order, including those of nested batches, chains and graphs.
-    public private(set) var requests: [BaseRequest] = []
-    /// A number for the caller's own use.
-    ///
-    /// Default 0.
-    public var tag = 0
-    /// The accessories of the chain itself; the members have their own.
-    ///
-    /// Default none.
-    public var accessories: [any RequestAccessory] = []
-    /// Called with the end of a run, before the closures, after the delegates of the members.
-    ///
-    /// Default `nil`.
-    public weak var delegate: (any RequestDelegate)?
-    /// The time from the start after which the current member is cancelled and the chain fails with
-    /// ``RequestError/Code/timedOut``.
-    ///
-    /// Default `nil`: no limit. Time during which the computer is suspended counts, unlike in ``Timeouts/total``.
-    /// Errors: ``RequestError/Code/invalidConfiguration`` for a duration of zero or less, before anything is sent.
-    public var deadline: Duration?
+    public override var requests: [BaseRequest] { ran }
+    private var ran: [BaseRequest] = []
     /// The name of the chain, under which checkpoints of its runs are stored.
     ///
     /// Default `nil`.
     public var name: String?
     /// Stores the outputs of finished steps, with which a later run continues; `nil` starts each run with the first step.
     package var continuation: (any ChainContinuation)?
-    /// The run in progress; `nil` before and after it.
-    public package(set) var task: CompositeTask?
-    /// The member that failed in the last run.
-    public private(set) var failedRequest: BaseRequest?
-
     /// The step with which the last run failed, and the results before it; `nil` after a success, and after a failure
     /// between two steps.
     ///
     /// The message of the error names the step as well, and ``RequestError/precedingResponses`` are the results before
     /// it.
     public private(set) var failedStep: FailedStep?
+
+    /// The responses of the requests of the last run in order, or its error; `nil` before it.
+    public var result: Result<[Response], RequestError>? {
+        if let error { return .failure(error) }
+        return hasSucceeded ? .success(requests.compactMap(\.response)) : nil
+    }
 
     package private(set) var firstRequest: BaseRequest?
     private var steps: [ChainStep] = []
@@ -83,7 +67,7 @@ nonisolated public class ChainRequest: CompositeRun {
     private var isEnding: Bool { isFinished || abortion != nil }
 
     /// Creates a chain without steps, which succeeds at once.
-    public init() {}
+    public override init() { super.init() }
 
     deinit { for step in steps { step.clear() } }
 
@@ -94,11 +78,11 @@ nonisolated public class ChainRequest: CompositeRun {
     ///   - name: The name of the step in errors. Default `nil`: its number and its endpoint.
     ///   - callback: Called after the member, or a replacement of its type, has succeeded; may add steps.
     @discardableResult
-    public func add<Member: CompositeMember>(
+    public func add<Member: RequestUnit>(
         _ request: Member, named name: String? = nil,
         then callback: ((ChainRequest, Member) -> Void)? = nil
     ) -> Step<Member> {
-        if steps.isEmpty { firstRequest = request.firstRequest }
+        if steps.isEmpty { firstRequest = request.firstOfAll }
         let step = Step(request, named: name)
         if request as AnyObject === self {
             // The chain fails when it is sent; until then it must not retain itself.
@@ -121,7 +105,7 @@ nonisolated public class ChainRequest: CompositeRun {
     ///   - make: Called on the chain's actor; reads earlier steps. If it throws, the chain fails; if it returns `nil`,
     ///     the chain ends successfully.
     @discardableResult
-    public func add<Member: CompositeMember>(
+    public func add<Member: RequestUnit>(
         named name: String? = nil,
         _ make: @escaping () async throws -> Member?
     ) -> Step<Member> {
@@ -177,19 +161,20 @@ nonisolated public class ChainRequest: CompositeRun {
     public func abort(_ error: RequestError) { abortion = error }
 
     package static var failureCode: RequestError.Code { .chainFailed }
-    package var success: [Response] { requests.compactMap(\.response) }
     package var expectedCount: Int { steps.count }
 
     // Members are reserved and described when their step is reached.
-    package func reserveMembers(_ control: CompositeTask) -> RequestError? { nil }
+    package func reserveMembers(_ control: RequestTask.Members) -> RequestError? { nil }
     package func releaseMembers() {}
     package func describeMembers() {}
 
     /// Forgets the last run.
     func forget() {}
 
-    nonisolated(nonsending) package func run(_ control: CompositeTask) async -> RequestError? {
-        requests = []
+    nonisolated(nonsending) package func run(_ control: RequestTask.Members) async -> RequestError?
+    {
+        ran = []
+        error = nil
         failedRequest = nil
         failedStep = nil
         isFinished = false
@@ -251,7 +236,7 @@ nonisolated public class ChainRequest: CompositeRun {
 
     /// Restores the steps of an earlier run, until the run is stopped; returns their number.
     nonisolated(nonsending) private func restore(
-        _ checkpoints: inout (any ChainCheckpoints)?, _ control: CompositeTask
+        _ checkpoints: inout (any ChainCheckpoints)?, _ control: RequestTask.Members
     ) async throws(RequestError) -> Int {
         guard let before = checkpoints else { return 0 }
         let (after, count) = try await control.call {
@@ -266,7 +251,7 @@ nonisolated public class ChainRequest: CompositeRun {
 
     /// Saves the step that has finished, until the run is stopped.
     nonisolated(nonsending) private func save(
-        _ checkpoints: inout (any ChainCheckpoints)?, _ control: CompositeTask
+        _ checkpoints: inout (any ChainCheckpoints)?, _ control: RequestTask.Members
     ) async throws(RequestError) {
         guard let before = checkpoints else { return }
         checkpoints = try await control.call {
@@ -293,7 +278,7 @@ nonisolated public class ChainRequest: CompositeRun {
 
     /// Runs a step, its member and its replacements; returns the error that stops the chain.
     nonisolated(nonsending) private func carryOut(
-        _ step: ChainStep, _ control: CompositeTask
+        _ step: ChainStep, _ control: RequestTask.Members
     ) async -> RequestError? {
         do throws(RequestError) {
             if let condition = step.condition,
@@ -343,7 +328,7 @@ nonisolated public class ChainRequest: CompositeRun {
                     }
                 }
                 isReplaced = true
-                requests.removeSubrange(known...)
+                ran.removeSubrange(known...)
             }
         } catch {
             return control.stopError ?? error
@@ -352,7 +337,7 @@ nonisolated public class ChainRequest: CompositeRun {
 
     /// Calls a closure of a step in a Swift task that ends with the run.
     nonisolated(nonsending) private func call<Value>(
-        _ control: CompositeTask, _ body: @escaping () async throws -> Value
+        _ control: RequestTask.Members, _ body: @escaping () async throws -> Value
     ) async throws(RequestError) -> Value {
         try await control.call(body).get { Self.error(for: $0) }
     }
@@ -371,16 +356,16 @@ nonisolated public class ChainRequest: CompositeRun {
 
     /// Runs one member to its end.
     nonisolated(nonsending) private func carryOut(
-        _ member: any CompositeMember, _ control: CompositeTask
+        _ member: RequestUnit, _ control: RequestTask.Members
     ) async -> Failure? {
         let run = CompositeMembers([member], of: control, kind: "chain")
         if let refusal = run.reserve() { return (nil, refusal) }
-        if let request = member as? BaseRequest { requests.append(request) }
+        if let request = member as? BaseRequest { ran.append(request) }
         run.describe()
         run.start(0)
         let end = await run.next()
-        if !(member is BaseRequest) { requests += member.flattened }
-        return end.error.map { (member.failedRequest, $0) }
+        if !(member is BaseRequest) { ran += member.flattened }
+        return end.error.map { (member.failedOfAll, $0) }
     }
 
     private static func error(for thrown: any Error) -> RequestError {

@@ -6,13 +6,13 @@ import ErrandCore
 nonisolated package final class ChainStep {
     /// What takes the place of a failed member.
     enum Substitute {
-        case member(any CompositeMember)
+        case member(RequestUnit)
         case value(any Sendable)
     }
 
     package let name: String?
     /// The type of the member.
-    package let memberType: any CompositeMember.Type
+    package let memberType: RequestUnit.Type
     /// Whether its closure gets the member of an earlier step.
     package let readsMember: Bool
     weak var chain: ChainRequest?
@@ -21,24 +21,24 @@ nonisolated package final class ChainStep {
     var following: [ChainStep] = []
 
     /// Makes the member; `nil` ends the chain successfully.
-    var make: () async throws -> (any CompositeMember)?
+    var make: () async throws -> RequestUnit?
     /// Whether the step runs; `nil` for always.
     var condition: (() async throws -> Bool)?
     /// The type that a replacement by the chain must have.
-    var requirement: (isMet: (any CompositeMember) -> Bool, name: String)?
+    var requirement: (isMet: (RequestUnit) -> Bool, name: String)?
     /// Called after the success of the member or of its replacement.
-    var succeeded: ((any CompositeMember) -> Void)?
+    var succeeded: ((RequestUnit) -> Void)?
     /// Decides about a failure; `nil` leaves it to the chain.
     var recover: ((RequestError) async throws -> Substitute?)?
 
     /// The member of the last run; `nil` if the step was not reached or was skipped.
-    var member: (any CompositeMember)?
+    var member: RequestUnit?
     /// The value that took the place of the output, or the output of a restored step.
     package var value: (any Sendable)?
     /// Whether the step finished in an earlier run, and is not run in this one.
     package var isRestored = false
 
-    init<Member: CompositeMember>(
+    init<Member: RequestUnit>(
         name: String?, readsMember: Bool = false, make: @escaping () async throws -> Member?
     ) {
         self.name = name

@@ -1,10 +1,10 @@
-import ErrandCore
+package import ErrandCore
 import Synchronization
 
 /// The task of a closure that has the place of a member: a node of a graph.
 ///
 /// A suspended node starts no closure; a closure in progress continues, and the member that it makes is suspended.
-nonisolated package final class ClosureTask: Sendable {
+nonisolated package final class ClosureTask: MemberTask {
     /// The result of the closure.
     package enum Output: Sendable {
         case value(any Sendable)
@@ -36,7 +36,7 @@ nonisolated package final class ClosureTask: Sendable {
 
     private let state = Mutex(State())
     /// The progress of a node that transfers nothing.
-    let hub = ProgressHub()
+    package let hub = ProgressHub()
 
     package init() {
         hub.update { $0.totalBytesToReceive = 0 }

@@ -11,7 +11,7 @@ extension RequestError {
 
     /// The error of a run with an object that is neither a request nor a composite.
     nonisolated static func notAMember(
-        _ member: any CompositeMember, of kind: String
+        _ member: RequestUnit, of kind: String
     ) -> RequestError {
         RequestError(
             .invalidCombination, stage: .build,
@@ -24,18 +24,5 @@ extension RequestError {
         var error = self
         error.message += " It is the error of a replacement; a step of a chain is replaced once."
         return error
-    }
-}
-
-/// The result of a closure of a composite, which stays on the actor of the run.
-nonisolated final class CallResult<Value> {
-    var result: Result<Value, any Error> = .failure(CancellationError())
-
-    /// The value; throws the error that a function makes of the closure's error.
-    func get(_ error: (any Error) -> RequestError) throws(RequestError) -> Value {
-        switch result {
-        case .success(let value): return value
-        case .failure(let thrown): throw error(thrown)
-        }
     }
 }

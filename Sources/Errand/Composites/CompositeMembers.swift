@@ -23,8 +23,8 @@ nonisolated package struct MemberEnd {
 /// it the member that the closure has made.
 nonisolated package final class CompositeMembers {
     /// The members in order; `nil` for a node of a graph that has none yet.
-    package private(set) var members: [(any CompositeMember)?]
-    private let control: CompositeTask
+    package private(set) var members: [RequestUnit?]
+    private let control: RequestTask.Members
     private let kind: String
     private let priority: RequestPriority?
     private let ends = MemberEnds()
@@ -32,7 +32,7 @@ nonisolated package final class CompositeMembers {
     private var prepared: [PreparedRequest?] = []
     private var runs: [RequestRun?] = []
     /// The tasks of nested composites.
-    private var nested: [Int: CompositeTask] = [:]
+    private var nested: [Int: RequestTask] = [:]
     /// The cache policy of the configuration of the agent of the latest member.
     private var policy: (agent: RequestAgent, value: CachePolicy)?
     /// Ends that were taken and not delivered yet, the next one last.
@@ -44,7 +44,7 @@ nonisolated package final class CompositeMembers {
     ///   - kind: "batch", "chain" or "graph", for messages.
     ///   - priority: Replaces the priorities of the requests. Default `nil`: they keep their own.
     package init(
-        _ members: [(any CompositeMember)?], of control: CompositeTask, kind: String,
+        _ members: [RequestUnit?], of control: RequestTask.Members, kind: String,
         priority: RequestPriority? = nil
     ) {
         self.members = members
@@ -78,7 +78,7 @@ nonisolated package final class CompositeMembers {
         guard let composite = member as? any CompositeRun else {
             return .notAMember(member, of: kind)
         }
-        let task = CompositeTask(composite, within: control)
+        let task = composite.makeTask(on: control.agent, within: control)
         if let refusal = composite.claim(task) { return refusal }
         nested[index] = task
         return nil
@@ -117,7 +117,7 @@ nonisolated package final class CompositeMembers {
     }
 
     /// Reserves and describes a member that was made during the run; returns the reason why it is not possible.
-    package func add(_ member: any CompositeMember, at index: Int) -> RequestError? {
+    package func add(_ member: RequestUnit, at index: Int) -> RequestError? {
         members[index] = member
         if let refusal = reserve(index) {
             members[index] = nil
@@ -152,10 +152,10 @@ nonisolated package final class CompositeMembers {
             guard let description = prepared[index].take() else { return }
             let run = request.start(description)
             runs[index] = run
-            control.enter(.request(run.task), at: index)
+            control.enter(run.task, at: index)
             run.task.whenEnded { ends.add(MemberOutcome(index: index, kind: .request($0))) }
         } else if let composite = members[index] as? any CompositeRun, let task = nested[index] {
-            control.enter(.composite(task), at: index)
+            control.enter(task, at: index)
             Task {
                 _ = isolation
                 let error = await composite.carryOut(task)
@@ -171,7 +171,7 @@ nonisolated package final class CompositeMembers {
     ) {
         let ends = ends
         let task = ClosureTask()
-        control.enter(.closure(task), at: index)
+        control.enter(task, at: index)
         task.start {
             Task { ends.add(MemberOutcome(index: index, kind: .closure(await closure()))) }
         }
@@ -179,7 +179,7 @@ nonisolated package final class CompositeMembers {
 
     /// Waits for the next end of a started member, calls its hooks, and returns it.
     ///
-    /// It returns also if the calling Swift task is cancelled; cancel the run's ``CompositeTask``.
+    /// It returns also if the calling Swift task is cancelled; cancel the run's task.
     nonisolated(nonsending) func next() async -> MemberEnd { end(await nextOutcome()) }
 
     /// Waits for the next end of a started member or closure; its hooks are not called yet.

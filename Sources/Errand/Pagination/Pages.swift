@@ -205,15 +205,14 @@ extension TypedRequest {
     }
 }
 
-extension StartableRequest {
-    /// The pages of a list whose output is the response; those of a typed endpoint have its output.
+extension BaseRequest {
+    /// The pages of a list as responses, for endpoints without an output.
     ///
     /// - Parameters:
     ///   - pagination: The rule for the request of the next page.
     ///   - limit: The maximum number of pages. Default `nil`: all.
     ///   - agent: The agent that performs the requests. Default `nil`: that of the endpoint.
-    @_disfavoredOverload
-    nonisolated public func pages(
+    nonisolated public func responsePages(
         _ pagination: Pagination, limit: Int? = nil, on agent: RequestAgent? = nil
     ) -> Pagination.Pages<Response> {
         Pagination.Pages(pagination: pagination, limit: limit) { next async throws(RequestError) in

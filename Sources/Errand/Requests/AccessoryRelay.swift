@@ -1,7 +1,7 @@
 import ErrandCore
 import Synchronization
 
-/// Notifies the accessories of a request, on the main actor, of changes of its task, which happen
+/// Notifies the accessories of a run, on the main actor, of changes of its task, which happen
 /// on any thread.
 ///
 /// The changes are delivered in order, and none after the end.
@@ -17,23 +17,20 @@ nonisolated final class AccessoryRelay: Sendable {
     private let notify: @MainActor @Sendable (RequestTask.Change) -> Void
 
     @MainActor
-    init(request: BaseRequest, agent: RequestAgent) {
-        notify = { [weak request] change in
-            guard let request else { return }
-            for accessory in request.allAccessories(of: agent) {
-                switch change {
-                case .willSuspend: accessory.requestWillSuspend(request)
-                case .didResume: accessory.requestDidResume(request)
-                case .willCancel: accessory.requestWillCancel(request)
-                case .ended: break
-                }
+    init(of unit: RequestUnit, by agent: RequestAgent?) {
+        notify = { [weak unit] change in
+            switch change {
+            case .willSuspend: unit?.notify(.willSuspend, by: agent)
+            case .didResume: unit?.notify(.didResume, by: agent)
+            case .willCancel: unit?.notify(.willCancel, by: agent)
+            case .ended: break
             }
         }
     }
 
     /// Queues a change.
     ///
-    /// The end is ignored: ``BaseRequest/end(_:isAccompanied:closures:)`` delivers it.
+    /// The end is ignored: it is delivered with the outcome.
     func take(_ change: RequestTask.Change) {
         guard change != .ended else { return }
         let isFirst = state.withLock { state in

@@ -70,9 +70,7 @@ extension BaseRequest {
 
     /// Notifies the accessories and the endpoint of the start, then describes the request.
     nonisolated private func announce(_ named: RequestAgent?) -> RequestDescription {
-        for accessory in allAccessories(of: agent(atCall: named)) {
-            accessory.requestWillStart(self)
-        }
+        notify(.willStart, by: agent(atCall: named))
         willStart()
         return describe()
     }
@@ -82,20 +80,6 @@ extension BaseRequest {
         let outcome = run.task.finalOutcome
         end(outcome, of: run) { _ in }
         return outcome
-    }
-
-    /// Delivers the end of a run that was performed in the caller's Swift task; returns its response.
-    @inline(never)  // decision 10
-    nonisolated func response(ofEnded run: RequestRun) throws(RequestError) -> Response {
-        try end(run).result.get()
-    }
-
-    /// Delivers the end of a run that was performed in the caller's Swift task; returns its output.
-    @inline(never)  // decision 10
-    nonisolated func output<Output: Sendable>(
-        ofEnded run: RequestRun, as type: Output.Type
-    ) throws(RequestError) -> Output {
-        try end(run).output(as: type).get()
     }
 
     /// Delivers the end of a run, in the documented order: `requestWillStop` of the accessories, hook,
@@ -125,22 +109,22 @@ extension BaseRequest {
         attachedSuccess = nil
         attachedFailure = nil
         if !isAccompanied, case .failure(let error) = outcome.result, error.isCancellation {
-            for accessory in accessories { accessory.requestWillCancel(self) }
+            for accessory in accessories { accessory.notify(.willCancel, of: self) }
         }
-        for accessory in accessories { accessory.requestWillStop(self) }
+        for accessory in accessories { accessory.notify(.willStop, of: self) }
         switch outcome.result {
         case .success:
             didFinish()
-            delegate?.requestFinished(self)
+            delegate?.requestDidFinish(self)
             attached.success?(self)
             closures(nil)
         case .failure(let error):
             didFail()
-            delegate?.requestFailed(self)
+            delegate?.requestDidFail(self, error)
             attached.failure?(self, error)
             closures(error)
         }
-        for accessory in accessories { accessory.requestDidStop(self) }
+        for accessory in accessories { accessory.notify(.didStop, of: self) }
     }
 
     /// Stores the outcome of a run.

@@ -1,3 +1,5 @@
+import Dispatch
+
 #if canImport(FoundationNetworking)
     public import FoundationNetworking
 #else
@@ -23,9 +25,9 @@
 /// <doc:GettingStarted>.
 ///
 /// The class is `nonisolated` so that subclasses need no annotations in any language mode.
-nonisolated open class BaseRequest {
+nonisolated open class BaseRequest: RequestUnit, Startable {
     /// Creates a request.
-    public init() {}
+    public override init() { super.init() }
 
     // MARK: - URL
 
@@ -353,8 +355,6 @@ nonisolated open class BaseRequest {
 
     // MARK: - Properties
 
-    /// A number of your choice, for limits, listeners and cancelling by tag (default 0).
-    @exclusivity(unchecked) public var tag = 0  // decision 17
     /// Further values of your choice, in addition to ``Configuration/userInfo`` (default empty).
     public var userInfo: [String: any Sendable] = [:]
     /// Typed values of your choice, which the task and its events have, too (default none).
@@ -367,26 +367,15 @@ nonisolated open class BaseRequest {
     ///
     /// Default `nil`. `onProgress(_:)` calls back on the main actor, ``RequestTask/progress`` is a sequence.
     @exclusivity(unchecked) public var progressHandler: (@Sendable (TransferProgress) -> Void)?
-    /// Observers of the lifecycle, called in order and held strongly until removed (default none).
-    public var accessories: [any RequestAccessory] = [] {
-        didSet { hasOwnAccessories = !accessories.isEmpty }
-    }
-    /// Called with the end of a run, after the hooks and before the closures (default `nil`).
-    public weak var delegate: (any RequestDelegate)?
 
-    /// The task of the run in progress; `nil` before and after it.
-    ///
-    /// Set for `start(success:failure:)`, `send()`, `value()` and members of composites, before the first
-    /// step of the pipeline. If the request is started again during a run, it is the task of the last start.
-    /// `start(on:completion:)` does not set it.
-    @exclusivity(unchecked) public internal(set) var task: RequestTask?
     /// The response of the last run; `nil` before it, and after a failure without a response.
     @exclusivity(unchecked) public internal(set) var response: Response?
-    /// The error of the last run; `nil` before it, and after a success.
-    @exclusivity(unchecked) public internal(set) var error: RequestError?
+    /// The response or the error of the last run; `nil` before it.
+    public var result: Result<Response, RequestError>? {
+        if let error { return .failure(error) }
+        return response.map { .success($0) }
+    }
 
-    /// Whether ``accessories`` has any; reading it needs no check for overlapping access (decision 24).
-    @exclusivity(unchecked) private(set) var hasOwnAccessories = false
     /// The agent that was set on this object.
     @exclusivity(unchecked) package var assignedAgent: RequestAgent?
     /// The output of the last run of a typed endpoint.
@@ -403,5 +392,31 @@ nonisolated open class BaseRequest {
     /// Names the request in the error of a run that was not started; reads only `method`.
     func name(_ error: inout RequestError, _ configuration: Configuration) {
         error.name(endpoint: EndpointType.of(type(of: self)).name, method: method, url: nil)
+    }
+
+    // MARK: - Running
+
+    @MainActor
+    override func launch(
+        on agent: RequestAgent?, owner: RequestOwner?,
+        then deliver: @escaping @MainActor (RequestError?) -> Void
+    ) -> RequestTask {
+        launchRequest(on: agent, owner: owner, then: deliver)
+    }
+
+    nonisolated(nonsending) override func perform(
+        on agent: RequestAgent?, _ onStart: (RequestTask) -> Void
+    ) async -> RequestError? {
+        let run = enlist(on: agent)
+        onStart(run.task)
+        await run.agent.perform(run.task)
+        return end(run).error
+    }
+
+    override func dispatch(
+        on agent: RequestAgent?, owner: RequestOwner?, _ queue: DispatchQueue,
+        then deliver: @escaping @Sendable (RequestError?) -> Void
+    ) -> RequestTask {
+        dispatchRequest(on: agent, owner: owner, queue, then: deliver)
     }
 }

@@ -8,7 +8,7 @@ public import ErrandJSON
 ///     }
 ///     let response = try await request.send()
 ///     let user = try await InlineRequest("/users/7").decoding(User.self).value()
-nonisolated public final class InlineRequest: BaseRequest {
+nonisolated public final class InlineRequest: BaseRequest, TypedUnit {
     private var values: RequestDescription
     private let ownAgent: RequestAgent?
 
@@ -65,6 +65,12 @@ nonisolated public final class InlineRequest: BaseRequest {
     ) -> Request<Output> {
         DecodedInlineRequest(self, decoder)
     }
+
+    /// The response of the last run; `nil` before it, and after a failure.
+    public var output: Response? { error == nil ? response : nil }
+
+    /// The response or the error of the last run; `nil` before it.
+    public var outputResult: Result<Response, RequestError>? { result }
 
     package override func makeDescription() -> RequestDescription {
         description(ofRun: self)

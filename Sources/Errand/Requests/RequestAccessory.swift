@@ -1,12 +1,16 @@
 /// An observer of the lifecycle of requests, for example an activity indicator, a counter or a log.
 ///
-/// The methods are called on the actor of the request and have empty defaults. Requests, batches,
-/// chains and ``Configuration/accessories`` hold their accessories strongly; ``WeakAccessory``
-/// holds another accessory weakly. ``ClosureAccessory`` is made of a closure, and
-/// ``LifecycleAccessory`` has one method for all events. The accessories of a batch, a chain or a graph are
-/// notified of it by the methods that begin with `composite`; its members have their own
-/// accessories.
+/// The methods are called on the actor of the request, or on the queue of the run, and have empty defaults; ``notify(_:of:)`` is
+/// called in place of all of them if it is implemented. Requests, batches, chains and ``Configuration/accessories`` hold
+/// their accessories strongly; `observe(weakly:)` holds one weakly, and `observe(_:)` makes one of a closure. The
+/// accessories of a batch, a chain or a graph are notified of it by the methods that begin with `composite`; its members
+/// have their own accessories.
 nonisolated public protocol RequestAccessory: AnyObject {
+    /// Called for each event; calls the method of the event.
+    ///
+    /// Implement it to handle all events in one place.
+    func notify(_ event: RequestUnit.Event, of unit: RequestUnit)
+
     /// The request is about to start.
     func requestWillStart(_ request: BaseRequest)
     /// The request is about to be suspended.
@@ -25,23 +29,45 @@ nonisolated public protocol RequestAccessory: AnyObject {
     func requestDidStop(_ request: BaseRequest)
 
     /// The composite is about to start.
-    func compositeWillStart(_ composite: any CompositeRequest)
+    func compositeWillStart(_ composite: CompositeRequest)
     /// The composite is about to be suspended.
-    func compositeWillSuspend(_ composite: any CompositeRequest)
+    func compositeWillSuspend(_ composite: CompositeRequest)
     /// The composite has resumed.
-    func compositeDidResume(_ composite: any CompositeRequest)
+    func compositeDidResume(_ composite: CompositeRequest)
     /// The composite is about to be cancelled; `compositeWillStop` and `compositeDidStop`
     /// follow.
     ///
     /// If it is awaited with `send()`, this is called directly before the end.
-    func compositeWillCancel(_ composite: any CompositeRequest)
+    func compositeWillCancel(_ composite: CompositeRequest)
     /// The composite has ended; its delegate and closures are called next.
-    func compositeWillStop(_ composite: any CompositeRequest)
+    func compositeWillStop(_ composite: CompositeRequest)
     /// The delegate and closures of the composite have been called.
-    func compositeDidStop(_ composite: any CompositeRequest)
+    func compositeDidStop(_ composite: CompositeRequest)
 }
 
 extension RequestAccessory {
+    /// Calls the method of the event.
+    public func notify(_ event: RequestUnit.Event, of unit: RequestUnit) {
+        if let request = unit as? BaseRequest {
+            switch event {
+            case .willStart: requestWillStart(request)
+            case .willSuspend: requestWillSuspend(request)
+            case .didResume: requestDidResume(request)
+            case .willCancel: requestWillCancel(request)
+            case .willStop: requestWillStop(request)
+            case .didStop: requestDidStop(request)
+            }
+        } else if let composite = unit as? CompositeRequest {
+            switch event {
+            case .willStart: compositeWillStart(composite)
+            case .willSuspend: compositeWillSuspend(composite)
+            case .didResume: compositeDidResume(composite)
+            case .willCancel: compositeWillCancel(composite)
+            case .willStop: compositeWillStop(composite)
+            case .didStop: compositeDidStop(composite)
+            }
+        }
+    }
     /// Does nothing.
     public func requestWillStart(_ request: BaseRequest) {}
     /// Does nothing.
@@ -55,29 +81,17 @@ extension RequestAccessory {
     /// Does nothing.
     public func requestDidStop(_ request: BaseRequest) {}
     /// Does nothing.
-    public func compositeWillStart(_ composite: any CompositeRequest) {}
+    public func compositeWillStart(_ composite: CompositeRequest) {}
     /// Does nothing.
-    public func compositeWillSuspend(_ composite: any CompositeRequest) {}
+    public func compositeWillSuspend(_ composite: CompositeRequest) {}
     /// Does nothing.
-    public func compositeDidResume(_ composite: any CompositeRequest) {}
+    public func compositeDidResume(_ composite: CompositeRequest) {}
     /// Does nothing.
-    public func compositeWillCancel(_ composite: any CompositeRequest) {}
+    public func compositeWillCancel(_ composite: CompositeRequest) {}
     /// Does nothing.
-    public func compositeWillStop(_ composite: any CompositeRequest) {}
+    public func compositeWillStop(_ composite: CompositeRequest) {}
     /// Does nothing.
-    public func compositeDidStop(_ composite: any CompositeRequest) {}
-}
-
-/// A batch, a chain or a graph, as accessories see it.
-nonisolated public protocol CompositeRequest: AnyObject {
-    /// A number for the caller's own use.
-    var tag: Int { get set }
-    /// The members in order, as far as they are known.
-    var requests: [BaseRequest] { get }
-    /// The accessories of the composite itself; the members have their own.
-    var accessories: [any RequestAccessory] { get set }
-    /// Called with the end of a run; the members have their own delegates.
-    var delegate: (any RequestDelegate)? { get set }
+    public func compositeDidStop(_ composite: CompositeRequest) {}
 }
 
 /// Receives the end of a request or a composite, as an alternative to closures.
@@ -86,25 +100,25 @@ nonisolated public protocol CompositeRequest: AnyObject {
 /// notified by the methods that begin with `composite`; its members have their own delegates.
 nonisolated public protocol RequestDelegate: AnyObject {
     /// The request succeeded; `request.response` is set.
-    func requestFinished(_ request: BaseRequest)
-    /// The request failed or was cancelled; `request.error` is set.
-    func requestFailed(_ request: BaseRequest)
+    func requestDidFinish(_ request: BaseRequest)
+    /// The request failed or was cancelled; `request.error` is set, too.
+    func requestDidFail(_ request: BaseRequest, _ error: RequestError)
 
     /// The batch or chain succeeded.
-    func compositeFinished(_ composite: any CompositeRequest)
+    func compositeDidFinish(_ composite: CompositeRequest)
     /// The batch or chain failed, was cancelled, or was refused before anything was sent.
     ///
     /// It is not called for the refusal of a second start during a run.
-    func compositeFailed(_ composite: any CompositeRequest, _ error: RequestError)
+    func compositeDidFail(_ composite: CompositeRequest, _ error: RequestError)
 }
 
 extension RequestDelegate {
     /// Does nothing.
-    public func requestFinished(_ request: BaseRequest) {}
+    public func requestDidFinish(_ request: BaseRequest) {}
     /// Does nothing.
-    public func requestFailed(_ request: BaseRequest) {}
+    public func requestDidFail(_ request: BaseRequest, _ error: RequestError) {}
     /// Does nothing.
-    public func compositeFinished(_ composite: any CompositeRequest) {}
+    public func compositeDidFinish(_ composite: CompositeRequest) {}
     /// Does nothing.
-    public func compositeFailed(_ composite: any CompositeRequest, _ error: RequestError) {}
+    public func compositeDidFail(_ composite: CompositeRequest, _ error: RequestError) {}
 }

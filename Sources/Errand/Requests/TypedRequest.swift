@@ -11,7 +11,7 @@ public import ErrandCore
 /// ``DecodableOutput`` is the short form for JSON of a `Decodable` type, ``FileOutput`` the one for downloads.
 /// ``Request`` is a base class that conforms. In a base class whose subclasses replace the decoder, declare
 /// ``decoder`` in that base class: a subclass can override only what its superclass declares.
-nonisolated public protocol TypedRequest: BaseRequest, BaseRequest.TypedMember {
+nonisolated public protocol TypedRequest<Output>: BaseRequest, TypedUnit {
     // Declared again, so that the compiler infers it from `decoder`.
     /// The type of the output.
     override associatedtype Output
@@ -50,20 +50,22 @@ extension TypedRequest {
         return storedOutput as? Output
     }
 
-    /// Runs the request and returns its output, on the caller's actor.
-    ///
-    /// Cancelling the calling Swift task cancels the request.
-    ///
-    /// - Parameter onStart: Called with the task before anything is sent. Default: does nothing.
-    /// - Throws: ``RequestError``.
-    @discardableResult
-    nonisolated(nonsending) public func value(
-        onStart: (RequestTask) -> Void = { _ in }
-    ) async throws(RequestError) -> Output {
-        let run = enlist()
-        onStart(run.task)
-        await run.agent.perform(run.task)
-        return try output(ofEnded: run, as: Output.self)
+    /// The output or the error of the last run; `nil` before it.
+    nonisolated public var outputResult: Result<Output, RequestError>? {
+        if let error { return .failure(error) }
+        if let output { return .success(output) }
+        guard let response else { return nil }
+        return .failure(.missingOutput(Output.self, response))
+    }
+}
+
+extension RequestError {
+    nonisolated fileprivate static func missingOutput(
+        _ type: Any.Type, _ response: Response
+    ) -> RequestError {
+        RequestError(
+            .undecodable, stage: .decode, "The run has no output of type \(type).",
+            response: response)
     }
 }
 
@@ -76,10 +78,7 @@ extension TaskOutcome {
         case .failure(let error): return .failure(error)
         case .success(let response):
             if let output, let typed = output as? Output { return .success(typed) }
-            return .failure(
-                RequestError(
-                    .undecodable, stage: .decode,
-                    "The run has no output of type \(Output.self).", response: response))
+            return .failure(.missingOutput(Output.self, response))
         }
     }
 }

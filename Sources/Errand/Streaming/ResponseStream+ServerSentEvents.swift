@@ -28,7 +28,7 @@ extension ResponseStream {
     ///
     /// The new request has `Accept: text/event-stream` and `Cache-Control: no-store`, unless the endpoint sets these
     /// fields. The first one was sent before this sequence was chosen: it has them with
-    /// ``StartableRequest/serverSentEvents(reconnects:maximumEventBytes:on:onStart:)``, and if the
+    /// ``Startable/serverSentEvents(reconnects:maximumEventBytes:on:onStart:)``, and if the
     /// ``BaseRequest/acceptableContentTypes`` are `text/event-stream` alone.
     ///
     /// - Parameters:

@@ -2,9 +2,11 @@ public import ErrandTransport
 public import Foundation
 import Synchronization
 
-/// One run of a request, as `start` returns it.
+/// One run of a request, a batch, a chain or a graph, as `start` returns it.
 ///
-/// It can be kept, passed between actors and cancelled from any thread.
+/// It can be kept, passed between actors and cancelled from any thread. Cancelling, suspending and resuming the run of a
+/// batch, a chain or a graph does the same to its ``members-swift.property``; its progress is theirs together, in which a
+/// total is known when every member has started and knows its own.
 public final class RequestTask: Sendable, Identifiable {
     /// The identifier; the same for all attempts.
     public var id: UUID { context.id }
@@ -53,9 +55,12 @@ public final class RequestTask: Sendable, Identifiable {
     let place = Atomic<Int>(-1)
     private let hasBegun = Atomic(false)
     package let context: TaskContext
+    /// The members of the run of a batch, a chain or a graph; `nil` for a request.
+    public let members: Members?
 
-    package init(context: TaskContext) {
+    package init(context: TaskContext, members: Members? = nil) {
         self.context = context
+        self.members = members
     }
 
     /// Ends the task with ``RequestError/Code/cancelled``, unless it has ended.
@@ -97,17 +102,24 @@ public final class RequestTask: Sendable, Identifiable {
 
     /// The priority.
     ///
-    /// Changing it while the task waits changes its position in the queue.
+    /// Changing it while the task waits changes its position in the queue. For a batch, a chain or a graph, it becomes the
+    /// priority of the members in progress, and of those that start later.
     public var priority: RequestPriority {
         get { context.priority }
-        set { context.priority = newValue }
+        set {
+            context.priority = newValue
+            prioritizeMembers(newValue)
+        }
     }
 
     /// Why the task waits for a concurrency permit; `nil` if it does not wait for one.
     package var queueObstacle: ConcurrencyLimiterState.Obstacle? { context.queueObstacle }
 
     /// The progress of the task.
-    public var progress: ProgressUpdates { ProgressUpdates(context.progress) }
+    public var progress: ProgressUpdates {
+        observeMembers()
+        return ProgressUpdates(context.progress)
+    }
 
     /// Calls a handler when the progress changes, on any thread, one call at a time; the last call returns before the task's
     /// end is delivered.
@@ -122,6 +134,7 @@ public final class RequestTask: Sendable, Identifiable {
         every interval: Duration = .milliseconds(100), bytes: Int64? = nil,
         _ handler: @escaping @Sendable (TransferProgress) -> Void
     ) {
+        observeMembers()
         context.progress.listen(every: interval, bytes: bytes, handler)
     }
 
@@ -194,7 +207,8 @@ public final class RequestTask: Sendable, Identifiable {
 
     /// Waits for the response.
     ///
-    /// - Throws: ``RequestError``. Cancelling the waiting Swift task cancels this task.
+    /// - Throws: ``RequestError``; ``RequestError/Code/invalidCombination`` for a batch, a chain or a graph, which has
+    ///   results of its own. Cancelling the waiting Swift task cancels this task.
     public func response() async throws(RequestError) -> Response {
         try await outcome().result.get()
     }
@@ -222,6 +236,7 @@ public final class RequestTask: Sendable, Identifiable {
             for observer in observers { observer(.willCancel) }
         }
         context.scope.cancel()
+        stopMembers()
     }
 
     /// Whether the task has a reason to stop, which is set before its work is cancelled.
@@ -288,14 +303,27 @@ package struct TaskOutcome: Sendable {
     package var result: Result<Response, RequestError>
     /// The decoded output of a typed endpoint.
     package var output: (any Sendable)?
+    /// Whether a batch, a chain or a graph has succeeded, which has no response.
+    package private(set) var hasNoResponse = false
 
     package init(result: Result<Response, RequestError>, output: (any Sendable)? = nil) {
         self.result = result
         self.output = output
     }
 
+    /// The outcome of a batch, a chain or a graph.
+    init(ofComposite error: RequestError?) {
+        hasNoResponse = error == nil
+        result = .failure(
+            error
+                ?? RequestError(
+                    .invalidCombination, stage: .process,
+                    "The run of a batch, a chain or a graph has no response of its own. Read its results, or those of "
+                        + "its requests."))
+    }
+
     /// The error of a failed request.
     package var error: RequestError? {
-        if case .failure(let error) = result { error } else { nil }
+        if !hasNoResponse, case .failure(let error) = result { error } else { nil }
     }
 }

@@ -126,19 +126,19 @@ nonisolated private struct OutputCoder {
     let decode: (Data) throws -> (any Sendable)?
 
     /// The coder of the members' output; `nil` if it is not Codable.
-    static func make(for member: any CompositeMember.Type) -> OutputCoder? {
-        guard let typed = member as? any BaseRequest.TypedMember.Type else { return nil }
+    static func make(for member: RequestUnit.Type) -> OutputCoder? {
+        guard let typed = member as? any TypedUnit.Type else { return nil }
         return make(typed)
     }
 
-    private static func make<Member: BaseRequest.TypedMember>(
+    private static func make<Member: TypedUnit>(
         _ member: Member.Type
     ) -> OutputCoder? {
         guard let output = Member.Output.self as? any Codable.Type else { return nil }
         return make(member, output)
     }
 
-    private static func make<Member: BaseRequest.TypedMember, Value: Codable>(
+    private static func make<Member: TypedUnit, Value: Codable>(
         _: Member.Type, _: Value.Type
     ) -> OutputCoder {
         OutputCoder(type: "\(Value.self)") { step in

@@ -5,12 +5,12 @@ import ErrandCore
 nonisolated final class GraphRun {
     private let contents: [RequestGraph.Content]
     private let topology: GraphTopology
-    private let control: CompositeTask
+    private let control: RequestTask.Members
     private let nodes: CompositeMembers
     private var state: GraphState
     private var values: [Result<any Sendable, RequestError>?]
 
-    init(_ graph: RequestGraph, _ topology: GraphTopology, _ control: CompositeTask) {
+    init(_ graph: RequestGraph, _ topology: GraphTopology, _ control: RequestTask.Members) {
         self.topology = topology
         self.control = control
         contents = graph.contents
@@ -32,7 +32,7 @@ nonisolated final class GraphRun {
     // MARK: - The run
 
     /// The members of the nodes; `nil` for a node whose closure has not made one.
-    var members: [(any CompositeMember)?] { nodes.members }
+    var members: [RequestUnit?] { nodes.members }
 
     var names: [String] { topology.names }
 
@@ -81,7 +81,7 @@ nonisolated final class GraphRun {
     nonisolated(nonsending) private func handle(_ outcome: MemberOutcome) async {
         let node = outcome.index
         if case .closure(.success(.member(let transfer))) = outcome.kind, isOpen,
-            let member = transfer.take() as? any CompositeMember
+            let member = transfer.take() as? RequestUnit
         {
             guard let refusal = nodes.add(member, at: node) else { return nodes.start(node) }
             _ = nodes.end(outcome)
@@ -133,7 +133,7 @@ nonisolated final class GraphRun {
         let wasOpen = isOpen
         let isSuccess = if case .success = result { true } else { false }
         let ended = state.end(node, isSuccess: isSuccess)
-        if wasOpen, !isOpen { control.cancelMembers() }
+        if wasOpen, !isOpen { control.cancelInProgress() }
         await finish(ended)
     }
 

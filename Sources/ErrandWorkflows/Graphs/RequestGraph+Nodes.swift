@@ -17,12 +17,6 @@ extension RequestGraph {
         }
     }
 
-    /// A batch or a chain without a typed output, as a member of a graph.
-    nonisolated public protocol NestedMember: CompositeMember {
-        /// The type of the value of its node.
-        associatedtype NodeValue: Sendable
-    }
-
     /// The values of a node's inputs, in order.
     nonisolated struct InputValues: Sendable {
         private let values: [any Sendable]
@@ -44,7 +38,7 @@ extension RequestGraph {
     /// A node, as it was added.
     nonisolated struct Content {
         enum Source {
-            case member(any CompositeMember)
+            case member(RequestUnit)
             case closure(@Sendable (InputValues) async throws -> ClosureTask.Output)
         }
 
@@ -55,9 +49,9 @@ extension RequestGraph {
         var label: String
         var source: Source
         /// The value of a member that has succeeded; `nil` if it has none.
-        var value: (any CompositeMember) -> (any Sendable)? = { _ in nil }
+        var value: (RequestUnit) -> (any Sendable)? = { _ in nil }
 
-        var member: (any CompositeMember)? {
+        var member: RequestUnit? {
             if case .member(let member) = source { member } else { nil }
         }
     }
@@ -70,26 +64,22 @@ extension RequestGraph {
     ///   - member: The member.
     ///   - name: The name of the node, unique in the graph. Default: the type's name, and a number if necessary.
     @discardableResult
-    public func add<Member: BaseRequest.TypedMember>(
+    public func add<Member: TypedUnit>(
         _ member: Member, named name: String? = nil
     ) -> Node<Member.Output> {
         append(member, name, Member.self) { ($0 as? Member)?.output }
     }
 
-    /// Adds a request; the value of its node is the response.
-    @discardableResult @_disfavoredOverload
-    public func add<Endpoint: BaseRequest>(
-        _ request: Endpoint, named name: String? = nil
-    ) -> Node<Response> {
-        append(request, name, Endpoint.self) { ($0 as? BaseRequest)?.response }
-    }
-
-    /// Adds a batch or a chain; the value of its node is what its `send` returns.
-    @discardableResult @_disfavoredOverload
-    public func add<Nested: NestedMember>(
-        _ nested: Nested, named name: String? = nil
-    ) -> Node<Nested.NodeValue> {
-        append(nested, name, Nested.self) { ($0 as? any CompositeRun)?.success }
+    /// Adds a member without a typed output; the value of its node is what its `send` returns: a response, or results.
+    ///
+    /// - Parameters:
+    ///   - member: The member.
+    ///   - name: The name of the node, unique in the graph. Default: the type's name, and a number if necessary.
+    @discardableResult
+    public func add<Member: Startable>(
+        _ member: Member, named name: String? = nil
+    ) -> Node<Member.Success> {
+        append(member, name, Member.self) { try? ($0 as? Member)?.result?.get() }
     }
 
     // MARK: - Closures
@@ -106,30 +96,22 @@ extension RequestGraph {
     ///   - name: The name of the node, unique in the graph. Default: the type's name, and a number if necessary.
     ///   - make: Makes a new member. It runs on no actor, unless it names one.
     @discardableResult
-    public func add<each Input, Member: BaseRequest.TypedMember>(
+    public func add<each Input, Member: TypedUnit>(
         after inputs: repeat Node<each Input>, named name: String? = nil,
         make: @escaping @isolated(any) @Sendable (repeat each Input) async throws -> sending Member
     ) -> Node<Member.Output> {
         append(repeat each inputs, name: name, make: make) { ($0 as? Member)?.output }
     }
 
-    /// Adds a node whose request is made from the values of its inputs; the node's value is the response.
-    @discardableResult @_disfavoredOverload
-    public func add<each Input, Endpoint: BaseRequest>(
+    /// Adds a node whose member, which has no typed output, is made from the values of its inputs.
+    ///
+    /// The value of the node is what the member's `send` returns.
+    @discardableResult
+    public func add<each Input, Member: Startable>(
         after inputs: repeat Node<each Input>, named name: String? = nil,
-        make:
-            @escaping @isolated(any) @Sendable (repeat each Input) async throws -> sending Endpoint
-    ) -> Node<Response> {
-        append(repeat each inputs, name: name, make: make) { ($0 as? BaseRequest)?.response }
-    }
-
-    /// Adds a node whose batch or chain is made from the values of its inputs.
-    @discardableResult @_disfavoredOverload
-    public func add<each Input, Nested: NestedMember>(
-        after inputs: repeat Node<each Input>, named name: String? = nil,
-        make: @escaping @isolated(any) @Sendable (repeat each Input) async throws -> sending Nested
-    ) -> Node<Nested.NodeValue> {
-        append(repeat each inputs, name: name, make: make) { ($0 as? any CompositeRun)?.success }
+        make: @escaping @isolated(any) @Sendable (repeat each Input) async throws -> sending Member
+    ) -> Node<Member.Success> {
+        append(repeat each inputs, name: name, make: make) { try? ($0 as? Member)?.result?.get() }
     }
 
     /// Adds a node that computes its value from those of its inputs, without sending a request of its own.
@@ -179,8 +161,8 @@ extension RequestGraph {
     }
 
     private func append<Output>(
-        _ member: any CompositeMember, _ name: String?, _ type: Any.Type,
-        value: @escaping (any CompositeMember) -> (any Sendable)?
+        _ member: RequestUnit, _ name: String?, _ type: Any.Type,
+        value: @escaping (RequestUnit) -> (any Sendable)?
     ) -> Node<Output> {
         let kind = "\(type)"
         return append(
@@ -193,7 +175,7 @@ extension RequestGraph {
     private func append<each Input, Member: AnyObject, Output>(
         _ inputs: repeat Node<each Input>, name: String?,
         make: @escaping @isolated(any) @Sendable (repeat each Input) async throws -> sending Member,
-        value: @escaping (any CompositeMember) -> (any Sendable)?
+        value: @escaping (RequestUnit) -> (any Sendable)?
     ) -> Node<Output> {
         let kind = "\(Member.self)"
         let (definition, count) = define(repeat each inputs, name: name, kind: kind)
@@ -214,14 +196,4 @@ extension RequestGraph {
         for input in repeat each inputs { definition.inputs.append(input.input(of: identity)) }
         return (definition, definition.inputs.count)
     }
-}
-
-extension BatchRequest: RequestGraph.NestedMember {
-    /// A result for each member.
-    public typealias NodeValue = [Result<Response, RequestError>]
-}
-
-extension ChainRequest: RequestGraph.NestedMember {
-    /// The responses in order.
-    public typealias NodeValue = [Response]
 }

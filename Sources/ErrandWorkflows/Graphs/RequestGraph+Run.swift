@@ -2,9 +2,10 @@ package import Errand
 import ErrandCore
 
 extension RequestGraph {
-    package func reserveMembers(_ control: CompositeTask) -> RequestError? {
+    package func reserveMembers(_ control: RequestTask.Members) -> RequestError? {
         results = Results(identity)
         output = nil
+        error = nil
         failedRequest = nil
         failedNode = nil
         members = []
@@ -25,7 +26,8 @@ extension RequestGraph {
 
     package func describeMembers() { active?.describe() }
 
-    nonisolated(nonsending) package func run(_ control: CompositeTask) async -> RequestError? {
+    nonisolated(nonsending) package func run(_ control: RequestTask.Members) async -> RequestError?
+    {
         guard let run = active else { return .cancelled }
         await run.carryOut()
         active = nil
@@ -37,7 +39,7 @@ extension RequestGraph {
             output = results
             return nil
         }
-        failedRequest = members[node]?.failedRequest
+        failedRequest = members[node]?.failedOfAll
         failedNode = results.names[node]
         if !error.isCancellation {
             error.message += " The graph failed at its node '\(results.names[node])'."

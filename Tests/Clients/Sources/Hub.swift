@@ -83,8 +83,9 @@ final class HubModel {
         title = try await ListIssues().value().map(\.title).joined()
         title = try await Motto().value() + Archive(folder: folder).value().path
         title = "\(issue.seen) \(issue.output?.title ?? "")"
-        let (one, motto, file) = try await BatchRequest.values(
-            GetIssue(number: 1), Motto(), Archive(folder: folder))
+        let (one, motto, file) = try await BatchRequest.Typed(
+            GetIssue(number: 1), Motto(), Archive(folder: folder)
+        ).value()
         title = one.title + motto + file.path
         let chain = ChainRequest()
         chain.add(issue).then { issue in issue.output == nil ? nil : Motto() }
@@ -99,41 +100,63 @@ final class HubModel {
         } failure: { _, error in
             self.title = error.message
         }
-        // One closure for both outcomes: the output of a typed endpoint, the response of any other.
-        issue.start { issue, result in
-            if case .success(let value) = result { self.title = "\(issue.number) \(value.title)" }
+        issue.start { issue, value in
+            self.title = "\(issue.number) \(value.title)"
+        } failure: { issue, error in
+            self.title = "\(issue.number) \(error.message)"
         }
-        Star().start { star, result in
-            if case .success(let response) = result {
+        issue.start { self.title = $1.title }
+        // One closure for both ends.
+        issue.start(finished: { issue in
+            if case .success(let value) = issue.outputResult { self.title = value.title }
+        })
+        Star().start(finished: { star in
+            if case .success(let response) = star.result {
                 self.title = "\(star.seen) \(response.statusCode)"
             }
+        })
+        issue.start(success: show, failure: show)
+        BatchRequest.Typed(GetIssue(number: 1), Motto()).start { _, values in
+            self.title = values.0.title + values.1
+        } failure: { batch, error in
+            self.title = "\(batch.requests.count) \(error.message)"
         }
-        issue.start { (_, result: Result<Response, RequestError>) in
-            if case .success(let response) = result { self.title = "\(response.statusCode)" }
+        InlineRequest("log").stream { _, chunk in
+            self.title = "\(chunk.count)"
+        } success: { _ in
+        } failure: { _, error in
+            self.title = error.message
         }
     }
 
+    private func show(_ request: GetIssue, _ issue: Issue) { title = issue.title }
+    private func show(_ request: GetIssue, _ error: RequestError) { title = error.message }
+
     func agentAtTheCall() async throws {
-        title = try await other.value(issue).title
-        try await other.send(Star())
-        async let motto = other.value(Motto())
+        title = try await issue.value(on: other).title
+        try await Star().send(on: other)
+        async let motto = Motto().value(on: other)
         title = try await motto
-        other.start(issue) { self.title = $0.output?.title ?? "" }
-        other.start(issue) { _, result in
-            if case .failure(let error) = result { self.title = error.message }
+        issue.start(on: other) { self.title = $0.output?.title ?? "" }
+        issue.start(on: other) { _ in
+        } failure: {
+            self.title = $1.message
         }
-        let batch = BatchRequest([issue, Star()])
+        let batch = BatchRequest([issue, Star(), BatchRequest([Motto()])])
         batch.deadline = .seconds(10)
-        try await other.send(batch) { $0.suspend() }
-        other.start(batch) { self.title = "\($0.results.count)" }
-        let (one, two) = try await other.values(GetIssue(number: 1), Motto())
+        try await batch.send(on: other) { $0.suspend() }
+        batch.start(on: other) { self.title = "\($0.results.count)" }
+        batch.repeatsOnlyFailures = true
+        try await batch.send(on: other)
+        let (one, two) = try await BatchRequest.Typed(GetIssue(number: 1), Motto())
+            .value(on: other)
         title = one.title + two
     }
 
     func tasks() async throws {
         try await issue.value { self.task = $0 }
         try await issue.send(onStart: { $0.suspend() })
-        try await other.value(issue) { task in task.priority = .high }
+        try await issue.value(on: other) { task in task.priority = .high }
         title = "\(String(describing: issue.task?.phase))"
     }
 
@@ -141,31 +164,35 @@ final class HubModel {
         title = try await InlineRequest("issues/7", agent: Hub.agent).decoding(Issue.self).value()
             .title
         let issues: Request<[Issue]> = InlineRequest("issues").decoding(at: ["data"])
-        title = try await other.value(issues).first?.title ?? ""
+        title = try await issues.value(on: other).first?.title ?? ""
     }
 }
 
 /// Starts from synchronous code outside the main actor.
 nonisolated func startAnywhere(_ queue: DispatchQueue) {
-    GetIssue(number: 7).start(on: queue) { result in
-        if case .success(let issue) = result { print(issue.title) }
+    GetIssue.start(GetIssue(number: 7), queue: queue) { _, issue in
+        print(issue.title)
+    } failure: { _, error in
+        print(error)
     }
-    GetIssue(number: 7).start(on: queue) { (result: Result<Response, RequestError>) in
-        if case .success(let response) = result { print(response.statusCode) }
-    }
-    Hub.agent.start(GetIssue(number: 7), on: queue) { result in
-        if case .success(let issue) = result { print(issue.title) }
+    GetIssue.start(GetIssue(number: 7), on: Hub.agent, queue: queue) { request in
+        print(request.seen)
+    } failure: { request, error in
+        print(request.number, error)
     }
     let batch = BatchRequest([GetIssue(number: 1), Star()], policy: .collectAll)
     batch.deadline = .seconds(10)
-    let task = Hub.agent.start(batch, on: queue) { result in
-        if case .success(let results) = result { print(results.count) }
+    let task = BatchRequest.start(batch, on: Hub.agent, queue: queue) { batch in
+        print(batch.results.count)
+    } failure: { _, error in
+        print(error)
     }
     task.cancel()
     let chain = ChainRequest()
     chain.add(Star()).then { star in GetIssue(number: star.seen) }
-    ChainRequest.start(chain, on: queue) { result in
-        if case .failure(let error) = result { print(error) }
+    ChainRequest.start(chain, queue: queue) { _ in
+    } failure: { _, error in
+        print(error)
     }
 }
 

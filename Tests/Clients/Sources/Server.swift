@@ -11,9 +11,7 @@ actor Worker {
     func run() async throws {
         let user = try await held.value()
         nicks.append(user.nick)
-        held.start(on: .global()) { result in
-            if case .failure(let error) = result { print(error) }
-        }
+        try await held.send(on: RequestAgent()) { $0.priority = .low }
         let results = try await BatchRequest([GetUser(id: 1), GetUser(id: 2)]).send()
         nicks.append("\(results.count)")
     }
@@ -31,7 +29,9 @@ nonisolated func fetchAll(_ ids: [Int]) async throws -> [String] {
 }
 
 nonisolated func fireAndForget(_ queue: DispatchQueue) -> RequestTask {
-    InlineRequest("https://api.example.com/ping").start(on: queue) { _ in }
+    InlineRequest.start(InlineRequest("https://api.example.com/ping"), queue: queue) { _ in
+    } failure: { _, _ in
+    }
 }
 
 nonisolated func agents() async throws {
@@ -46,7 +46,7 @@ nonisolated func agents() async throws {
     configuration.eventListeners = [Printer()]
     let urlSession = RequestAgent(configuration: configuration, transport: URLSessionTransport())
     let inMemory = RequestAgent(configuration: configuration, store: MemoryResponseStore())
-    _ = try await urlSession.value(GetUser(id: 1))
+    _ = try await GetUser(id: 1).value(on: urlSession)
     urlSession.cancel(tag: 7)
     await inMemory.shutdown()
 }

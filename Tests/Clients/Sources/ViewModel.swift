@@ -25,9 +25,11 @@ final class ViewModel {
     }
 
     func awaiting() async throws {
-        held.accessories = [spinner, WeakAccessory(spinner)]
+        held.accessories = [spinner]
+        held.observe(weakly: spinner)
+        held.observe { event, unit in if event == .didStop { self.title = "\(unit.tag)" } }
         held.delegate = listener
-        let user = try await agent.value(held)
+        let user = try await held.value(on: agent)
         title = user.nick
         let response = try await held.send()
         title = "\(response.statusCode) \(held.output?.nick ?? "") \(response.isFromCache)"
@@ -56,7 +58,7 @@ final class ViewModel {
             self.errors.append("\(String(describing: batch.failedRequest)) \(error)")
         }
         try await batch.send()
-        let (user, nick) = try await BatchRequest.values(GetUser(id: 1), Nick())
+        let (user, nick) = try await BatchRequest.Typed(GetUser(id: 1), Nick()).value()
         title = user.nick + nick
 
         let chain = ChainRequest()
@@ -83,11 +85,13 @@ final class Spinner: RequestAccessory {
     var turns = 0
     func requestWillStart(_ request: BaseRequest) { turns += 1 }
     func requestDidStop(_ request: BaseRequest) { turns -= 1 }
-    func compositeWillStart(_ composite: any CompositeRequest) { turns += composite.requests.count }
+    func compositeWillStart(_ composite: CompositeRequest) { turns += composite.requests.count }
 }
 
 final class Listener: RequestDelegate {
     var last: Int?
-    func requestFinished(_ request: BaseRequest) { last = request.response?.statusCode }
-    func requestFailed(_ request: BaseRequest) { last = request.error?.response?.statusCode }
+    func requestDidFinish(_ request: BaseRequest) { last = request.response?.statusCode }
+    func requestDidFail(_ request: BaseRequest, _ error: RequestError) {
+        last = request.error?.response?.statusCode
+    }
 }

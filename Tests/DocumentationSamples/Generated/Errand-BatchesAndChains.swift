@@ -15,7 +15,7 @@ struct ErrandBatchesAndChainsSamples {
 
     // Sample 1: Batches
     func sample1() async throws {
-        let (user, image) = try await BatchRequest.values(GetUser(id: 7), GetImage(id: 7))
+        let (user, image) = try await BatchRequest.Typed(GetUser(id: 7), GetImage(id: 7)).value()
         print(user.nick, image.width)
     }
 
@@ -30,11 +30,11 @@ struct ErrandBatchesAndChainsSamples {
     func sample3() async throws {
         let users = try await BatchRequest.Typed(
             [GetUser(id: 7), GetUser(id: 8)], maxConcurrent: 1
-        ).values()
-        let (found, picture) = try await BatchRequest.Typed(
-            GetUser(id: 7), GetImage(id: 7), policy: .collectAll
-        ).results()
-        _ = (users, found, picture)
+        ).value()
+        let (found, picture) = (GetUser(id: 7), GetImage(id: 7))
+        try await BatchRequest.Typed(found, picture, policy: .collectAll).send()
+        if case .failure(let error) = picture.outputResult { print(error) }
+        _ = users
     }
 
     // Sample 4: Batches
@@ -87,15 +87,17 @@ struct ErrandBatchesAndChainsSamples {
         } failure: { _, error in
             print(error)
         }
-        print(task.progress.total)
+        print(task.members?.total ?? 0)
     }
 
     // Sample 9: Start, cancel, observe
     func preload(_ agent: RequestAgent, on queue: DispatchQueue) {
         let batch = BatchRequest([GetUser(id: 7), GetImage(id: 7)], policy: .collectAll)
         batch.deadline = .seconds(10)
-        agent.start(batch, on: queue) { result in
-            print((try? result.get().count) ?? 0)
+        BatchRequest.start(batch, on: agent, queue: queue) { batch in
+            print(batch.results.count)
+        } failure: { _, error in
+            print(error)
         }
     }
 }

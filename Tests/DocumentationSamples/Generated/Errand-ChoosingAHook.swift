@@ -54,12 +54,10 @@ struct ErrandChoosingAHookSamples {
     @MainActor
     func load(with spinner: Spinner) {
         let request = GetUser(id: 7)
-        request.accessories = [
-            ClosureAccessory { event, _ in
-                if event == .willStart { spinner.isAnimating = true }
-                if event == .didStop { spinner.isAnimating = false }
-            }
-        ]
+        request.observe { event, _ in
+            if event == .willStart { spinner.isAnimating = true }
+            if event == .didStop { spinner.isAnimating = false }
+        }
         request.start()
     }
 

@@ -35,7 +35,7 @@ struct ErrandConfiguringAgentsSamples {
 
     func ping(_ request: HubRequest, staging: RequestAgent) async throws {
         try await request.send()  // on Hub.agent
-        try await staging.send(request)
+        try await request.send(on: staging)
     }
 
     // Sample 4: Addresses

@@ -42,7 +42,7 @@ struct ErrandGettingStartedSamples {
 
     // Sample 4: Configure the agent
     func nick(_ id: Int, on agent: RequestAgent) async throws -> String {
-        try await agent.value(GetUser(id: id)).nick
+        try await GetUser(id: id).value(on: agent).nick
     }
 
     // Sample 5: Start it
@@ -55,8 +55,8 @@ struct ErrandGettingStartedSamples {
     // Sample 6: Start it
     @MainActor
     func showUser() {
-        let task = GetUser(id: 7).start { request in
-            print(request.output?.nick ?? "")
+        let task = GetUser(id: 7).start { request, user in
+            print(request.id, user.nick)
         } failure: { _, error in
             print(error)
         }
@@ -66,18 +66,21 @@ struct ErrandGettingStartedSamples {
     // Sample 7: Start it
     @MainActor
     func showResult() {
-        GetUser(id: 7).start { request, result in
-            switch result {
-            case .success(let user): print(request.id, user.nick)
+        GetUser(id: 7).start(finished: { request in
+            switch request.outputResult {
+            case .success(let user): print(user.nick)
             case .failure(let error): print(error)
+            case nil: break
             }
-        }
+        })
     }
 
     // Sample 8: Start it
     func ping(on queue: DispatchQueue) {
-        GetUser(id: 7).start(on: queue) { result in
-            print((try? result.get().nick) ?? "")
+        GetUser.start(GetUser(id: 7), queue: queue) { _, user in
+            print(user.nick)
+        } failure: { _, error in
+            print(error)
         }
     }
 

@@ -31,7 +31,7 @@ struct ErrandMigratingFromAFNetworkingSamples {
         }
 
         func order(item: Int) {
-            agent.start(CreateOrder(item: item)) { request in
+            CreateOrder(item: item).start(on: agent) { request in
                 self.number = request.number ?? 0
             } failure: { _, error in
                 self.message = error.localizedDescription

@@ -36,6 +36,6 @@ struct ErrandMigratingFromAlamofireSamples {
     }
 
     func orders(in state: String, agent: RequestAgent) async throws -> [Order] {
-        try await agent.value(GetOrders(state: state))
+        try await GetOrders(state: state).value(on: agent)
     }
 }

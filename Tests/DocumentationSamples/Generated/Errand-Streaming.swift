@@ -86,12 +86,13 @@ struct ErrandStreamingSamples {
     // Sample 7: Closures
     @MainActor
     func showProgress() {
-        Export().start(
-            onHead: { _, head in print(head.status) },
-            onChunk: { _, chunk in print(chunk.count) },
-            completion: { _, result in
-                if case .failure(let error) = result { print(error) }
-            })
+        Export().stream { request, chunk in
+            print(request.response?.status ?? .ok, chunk.count)
+        } success: { _ in
+            print("complete")
+        } failure: { _, error in
+            print(error)
+        }
     }
 
     // Sample 8: Sending and receiving at the same time
@@ -124,7 +125,7 @@ struct ErrandStreamingSamples {
             let agent = RequestAgent(
                 configuration: Configuration(baseURL: "http://example.com"), transport: transport)
 
-            let stream = try await agent.stream(Tail(service: "search"))
+            let stream = try await Tail(service: "search").stream(on: agent)
             var lines = stream.lines.makeAsyncIterator()
             #expect(try await lines.next() == "one")
             gate.open()

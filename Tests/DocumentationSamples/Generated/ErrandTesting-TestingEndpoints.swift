@@ -34,7 +34,7 @@ struct ErrandTestingTestingEndpointsSamples {
         @Test func profileIsDecoded() async throws {
             transport.on(.get, "/profiles", .json(#"{"nick": "amelia"}"#))
 
-            let profile = try await agent.value(GetProfile(id: 7))
+            let profile = try await GetProfile(id: 7).value(on: agent)
 
             #expect(profile == Profile(nick: "amelia"))
             #expect(transport.requests.count == 1)
@@ -44,7 +44,7 @@ struct ErrandTestingTestingEndpointsSamples {
         @Test func notFoundIsAnError() async throws {
             transport.on(.get, "/profiles", .json(#"{"message": "unknown"}"#, status: .notFound))
             do {
-                try await agent.value(GetProfile(id: 7))
+                try await GetProfile(id: 7).value(on: agent)
                 Issue.record("The request should fail.")
             } catch {
                 #expect(error.code == .unacceptableStatus)
@@ -56,7 +56,7 @@ struct ErrandTestingTestingEndpointsSamples {
             let refused = RequestError(.cannotConnect, stage: .transport, "Connection refused.")
             transport.on(.get, "/profiles", .failure(refused))
             do {
-                try await agent.value(GetProfile(id: 7))
+                try await GetProfile(id: 7).value(on: agent)
                 Issue.record("The request should fail.")
             } catch {
                 #expect(error.code == .cannotConnect)
@@ -80,7 +80,7 @@ struct ErrandTestingTestingEndpointsSamples {
             let agent = RequestAgent(
                 configuration: Configuration(baseURL: "https://api.example.com"), transport: transport)
 
-            let stream = try await agent.stream(Notifications())
+            let stream = try await Notifications().stream(on: agent)
             var events = stream.serverSentEvents(reconnects: .never).makeAsyncIterator()
 
             #expect(try await events.next()?.data == "one")
@@ -119,14 +119,14 @@ struct ErrandTestingTestingEndpointsSamples {
             let agent = makeAgent(Configuration(baseURL: "https://api.example.com"))
             let request = GetProfile(id: 7)
 
-            try await agent.send(request)
+            try await request.send(on: agent)
             await agent.flushCache()
             clock.advance(by: .seconds(59))
-            try await agent.send(request)
+            try await request.send(on: agent)
             #expect(request.response?.source == .cacheFresh)
 
             clock.advance(by: .seconds(2))
-            try await agent.send(request)
+            try await request.send(on: agent)
             #expect(request.response?.source == .network)
         }
     }
@@ -163,7 +163,7 @@ struct ErrandTestingTestingEndpointsSamples {
             let agent = RequestAgent(configuration: Configuration(baseURL: server.baseURL))
 
             do {
-                try await agent.send(GetProfile(id: 7))
+                try await GetProfile(id: 7).send(on: agent)
                 Issue.record("The request should fail.")
             } catch {
                 #expect(error.code == .truncatedBody)

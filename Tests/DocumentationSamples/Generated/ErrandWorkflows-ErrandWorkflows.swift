@@ -20,7 +20,7 @@ struct ErrandWorkflowsErrandWorkflowsSamples {
         let image = graph.add(GetImage(id: 7))
         let user = graph.add(after: image) { image in GetUser(id: image.width) }
         let title = graph.compute(after: user, image) { user, image in "\(user.nick), \(image.width)" }
-        let text = try await graph.value(title)
+        let text = try await graph.send()[title].get()
         print(graph.dot, text, try graph.value(of: user))
     }
 

@@ -36,7 +36,7 @@ struct ReadmeSamples {
     struct Issue: Codable, Sendable { var number: Int, title: String }
 
     func title(of number: Int, staging: RequestAgent) async throws -> String {
-        try await staging.value(GetIssue(number: number)).title  // another agent for this call
+        try await GetIssue(number: number).value(on: staging).title  // another agent for this call
     }
 
     // Sample 8: Downloads
@@ -111,7 +111,7 @@ extension ReadmeModel {
 // Sample 10: Batches, chains and graphs
 extension ReadmeModel {
     func composites() async throws {
-        let (user, photo) = try await BatchRequest.values(GetUser(id: 7), ReadmeSamples.Photo(in: folder))
+        let (user, photo) = try await BatchRequest.Typed(GetUser(id: 7), ReadmeSamples.Photo(in: folder)).value()
 
         let chain = ChainRequest()
         chain.add(Register(name: "amelia", password: "earhart"))
@@ -130,7 +130,7 @@ extension ReadmeModel {
         let caption = graph.compute(after: owner, picture) { user, file in
             "\(user.nick), \(file.bytes) bytes"
         }
-        title = try await graph.value(caption)
+        title = try await graph.send()[caption].get()
     }
 }
 

@@ -40,7 +40,7 @@ import Testing
 
     @Test func agentAtTheCallPrecedesTheEndpointsAndIsNotKept() async throws {
         let request = HubRequest(own.agent)
-        try await other.agent.send(request)
+        try await request.send(on: other.agent)
         #expect(counts == [0, 1])
         try await request.send()
         #expect(counts == [1, 1])
@@ -48,34 +48,22 @@ import Testing
     }
 
     @Test func valueAndStartUseTheAgentAtTheCall() async throws {
-        #expect(try await other.agent.value(GetUser(id: 1)).nick == "a")
-        let result = await withCheckedContinuation { continuation in
-            other.agent.start(GetUser(id: 2), on: .global()) { continuation.resume(returning: $0) }
-        }
+        #expect(try await GetUser(id: 1).value(on: other.agent).nick == "a")
+        let result = await GetUser.outputOnQueue(GetUser(id: 2), on: other.agent)
         #expect(try result.get().level == 1)
-        let response = await withCheckedContinuation { continuation in
-            other.agent.start(Plain("x"), on: .global()) { continuation.resume(returning: $0) }
-        }
+        let response = await Plain.endedOnQueue(Plain("x"), on: other.agent)
         #expect(try response.get().status == .ok)
         #expect(counts == [0, 3])
     }
 
     @Test @MainActor func startWithClosuresUsesTheAgentAtTheCall() async {
         let user = await withCheckedContinuation { continuation in
-            other.agent.start(GetUser(id: 1)) { continuation.resume(returning: $0.output) }
+            GetUser(id: 1).start(on: other.agent) { continuation.resume(returning: $0.output) }
         }
         #expect(user?.nick == "a")
-        let nick = await withCheckedContinuation { continuation in
-            other.agent.start(GetUser(id: 1)) { _, result in
-                continuation.resume(returning: try? result.get().nick)
-            }
-        }
+        let nick = try? await GetUser(id: 1).endedWithOutput(on: other.agent).get().nick
         #expect(nick == "a")
-        let status = await withCheckedContinuation { continuation in
-            other.agent.start(Plain("x")) { _, result in
-                continuation.resume(returning: try? result.get().statusCode)
-            }
-        }
+        let status = try? await Plain("x").ended(on: other.agent).get().statusCode
         #expect(status == 200 && counts == [0, 3])
     }
 
@@ -86,7 +74,7 @@ import Testing
         chain.add(BatchRequest([HubRequest(own.agent), own.with(Plain("y"))]))
         chain.add(inner)
         chain.add(HubRequest(own.agent))
-        try await other.agent.send(chain)
+        try await chain.send(on: other.agent)
         #expect(counts == [0, 4])
         try await chain.send()
         #expect(counts == [4, 4])
@@ -97,9 +85,9 @@ import Testing
         let (first, second) = (LifecycleRecorder(), LifecycleRecorder())
         own.agent.configuration.accessories = [first]
         other.agent.configuration.accessories = [second]
-        try await other.agent.send(HubRequest(own.agent))
+        try await HubRequest(own.agent).send(on: other.agent)
         #expect(first.lines.isEmpty && second.lines == ["x willStart", "x willStop", "x didStop"])
-        try await other.agent.send(BatchRequest([HubRequest(own.agent)]))
+        try await BatchRequest([HubRequest(own.agent)]).send(on: other.agent)
         #expect(first.lines.isEmpty)
         #expect(second.lines.dropFirst(3).first == "BatchRequest willStart")
         #expect(second.lines.last == "BatchRequest didStop" && second.lines.count == 9)
@@ -111,7 +99,7 @@ import Testing
         let gate = Gate()
         other.transport.on(.get, "/held", .json("{}").held(by: gate))
         await withCheckedContinuation { continuation in
-            let task = other.agent.start(own.with(Plain("held"))) { _ in continuation.resume() }
+            let task = own.with(Plain("held")).start(on: other.agent) { _ in continuation.resume() }
             task.suspend()
             task.resume()
             gate.open()
@@ -119,33 +107,5 @@ import Testing
         await Task { @MainActor in }.value
         #expect(recorder.lines.contains("held willSuspend"))
         #expect(recorder.lines.contains("held didResume"))
-    }
-
-    // MARK: - The deprecated setter
-
-    /// Calls through a protocol, so that the use of the deprecated setter causes no warning.
-    private protocol AgentSetting {
-        func set(_ agent: RequestAgent?, on request: BaseRequest)
-    }
-
-    private struct DeprecatedSetter: AgentSetting {
-        @available(*, deprecated, message: "It uses the deprecated setter.")
-        func set(_ agent: RequestAgent?, on request: BaseRequest) { request.agent = agent }
-    }
-
-    @Test func deprecatedSetterStillChoosesTheAgent() async throws {
-        let setter: any AgentSetting = DeprecatedSetter()
-        let request = HubRequest(own.agent)
-        setter.set(other.agent, on: request)
-        try await request.send()
-        #expect(counts == [0, 1])
-        try await own.agent.send(request)
-        #expect(counts == [1, 1])
-        setter.set(nil, on: request)
-        try await request.send()
-        #expect(counts == [2, 1])
-        let plain = Plain("x")
-        setter.set(other.agent, on: plain)
-        #expect(plain.agent === other.agent)
     }
 }

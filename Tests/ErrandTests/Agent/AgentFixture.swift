@@ -90,11 +90,13 @@ final class CallbackLog: RequestAccessory, RequestDelegate {
     func requestWillCancel(_ request: BaseRequest) { lines.append("willCancel accessory") }
     func requestWillStop(_ request: BaseRequest) { lines.append("willStop accessory") }
     func requestDidStop(_ request: BaseRequest) { lines.append("didStop accessory") }
-    func requestFinished(_ request: BaseRequest) { lines.append("delegate finished") }
-    func requestFailed(_ request: BaseRequest) { lines.append("delegate failed") }
-    func compositeWillStart(_ composite: any CompositeRequest) { lines.append("batch willStart") }
-    func compositeWillStop(_ composite: any CompositeRequest) { lines.append("batch willStop") }
-    func compositeDidStop(_ composite: any CompositeRequest) { lines.append("batch didStop") }
+    func requestDidFinish(_ request: BaseRequest) { lines.append("delegate finished") }
+    func requestDidFail(_ request: BaseRequest, _ error: RequestError) {
+        lines.append("delegate failed")
+    }
+    func compositeWillStart(_ composite: CompositeRequest) { lines.append("batch willStart") }
+    func compositeWillStop(_ composite: CompositeRequest) { lines.append("batch willStop") }
+    func compositeDidStop(_ composite: CompositeRequest) { lines.append("batch didStop") }
 }
 
 /// A request that records its overridable hooks, its accessory calls and its delegate calls in one log.
@@ -117,19 +119,14 @@ class RecordingRequest: BaseRequest {
 }
 
 /// Records the lifecycle events of requests, batches and chains as lines such as `x willStart`.
-final class LifecycleRecorder: LifecycleAccessory, Sendable {
+final class LifecycleRecorder: RequestAccessory, Sendable {
     private let storage = Mutex<[String]>([])
 
     var lines: [String] { storage.withLock { $0 } }
 
-    func request(_ request: BaseRequest, reached event: ClosureAccessory.LifecycleEvent) {
-        storage.withLock { $0.append("\(request.url) \(event)") }
-    }
-
-    func composite(
-        _ composite: any CompositeRequest, reached event: ClosureAccessory.LifecycleEvent
-    ) {
-        storage.withLock { $0.append("\(type(of: composite)) \(event)") }
+    func notify(_ event: RequestUnit.Event, of unit: RequestUnit) {
+        let name = (unit as? BaseRequest).map { "\($0.url)" } ?? "\(type(of: unit))"
+        storage.withLock { $0.append("\(name) \(event)") }
     }
 }
 

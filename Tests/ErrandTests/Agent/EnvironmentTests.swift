@@ -91,7 +91,7 @@ private final class OwnAcceptHeader: BaseRequest {
             change(&configuration)
             let agent = RequestAgent(configuration: configuration, transport: fixture.transport)
             let error = await #expect(throws: RequestError.self) {
-                try await agent.send(Plain("x"))
+                try await Plain("x").send(on: agent)
             }
             #expect(error?.code == .invalidConfiguration, "\(name)")
             #expect(error?.message.contains(name) == true)

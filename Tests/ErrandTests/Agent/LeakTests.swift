@@ -65,9 +65,11 @@ import Testing
             weakAgent = fixture.agent
             await withCheckedContinuation { continuation in
                 if onQueue {
-                    weakTask = request.start(on: .global()) {
-                        (result: Result<Response, RequestError>) in
-                        if (try? result.get())?.source == .network { continuation.resume() }
+                    // Refused, because a queue gets one end.
+                    nonisolated(unsafe) let request = request
+                    weakTask = StoredFirst.start(request, queue: .global()) { _ in
+                    } failure: { _, _ in
+                        continuation.resume()
                     }
                 } else {
                     weakTask = request.start { request in
@@ -97,13 +99,22 @@ import Testing
         override var duplicatePolicy: DuplicatePolicy { .join }
     }
 
+    /// An accessory that holds an object of its user.
+    private final class LineAccessory: RequestAccessory {
+        let log: CallbackLog
+        init(_ log: CallbackLog) { self.log = log }
+        func notify(_ event: RequestUnit.Event, of unit: RequestUnit) {
+            log.lines.append("accessory")
+        }
+    }
+
     /// The request, its captured objects, its task and the agent are released, however the request ends.
     @Test(arguments: Ending.allCases) func requestTaskAndAgentAreReleased(ending: Ending) async {
         weak var weakRequest: BaseRequest?
         weak var weakCaptured: CallbackLog?
         weak var weakAgent: RequestAgent?
         weak var weakTask: RequestTask?
-        weak var weakAccessory: ClosureAccessory?
+        weak var weakAccessory: LineAccessory?
         do {
             let fixture = AgentFixture()
             let gate = Gate()
@@ -111,7 +122,7 @@ import Testing
             let request: BaseRequest = ending == .joined ? Joining() : Plain("x")
             request.assignedAgent = fixture.agent
             let captured = CallbackLog()
-            let accessory = ClosureAccessory { _, _ in captured.lines.append("accessory") }
+            let accessory = LineAccessory(captured)
             request.accessories = [accessory]
             request.onProgress { _, _ in captured.lines.append("progress") }
             weakRequest = request
@@ -233,7 +244,7 @@ import Testing
         do {
             let log = CallbackLog()
             weakLog = log
-            request.accessories = [WeakAccessory(log)]
+            request.observe(weakly: log)
         }
         #expect(weakLog == nil)
     }

@@ -70,7 +70,7 @@ import Testing
             }
             let batch = BatchRequest([fixture.with(Plain("x"))])
             weakBatch = batch
-            var task: CompositeTask?
+            var task: RequestTask?
             await withCheckedContinuation { continuation in
                 task = batch.start(owner: owner) { _ in
                     continuation.resume()
@@ -80,7 +80,7 @@ import Testing
             }
             task?.bind(to: owner)
             task?.cancel()
-            #expect(task?.isCancelled == false)
+            #expect(task?.phase == .ended)
         }
         #expect(owner.count == 0)
         for _ in 0..<1000 where weakRequest != nil || weakBatch != nil { await Task.yield() }

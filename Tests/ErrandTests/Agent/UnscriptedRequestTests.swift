@@ -14,7 +14,7 @@ import Testing
         let fixture = AgentFixture { $0.retryPolicy = policy }
         fixture.transport.on(.get, "/scripted", .json("{}"))
         let error = await #expect(throws: RequestError.self) {
-            try await fixture.agent.send(InlineRequest("missing") { $0.method = method })
+            try await InlineRequest("missing") { $0.method = method }.send(on: fixture.agent)
         }
         #expect(error?.code == .unsupported && error?.attempts == 1)
         #expect(error?.message.contains("\(method) https://api.example.com/missing") == true)

@@ -118,7 +118,9 @@ private final class Signer: Authenticator {
             ("a", [.cacheFresh, .network]),
         ] {
             var received: [Response.Source] = []
-            for try await response in request(user).updates() { received.append(response.source) }
+            for try await response in request(user).responseUpdates() {
+                received.append(response.source)
+            }
             #expect(received == sources, sourceLocation: sourceLocation)
         }
         let headers: HTTPFields = [.contentType: "application/json", .cacheControl: "max-age=600"]

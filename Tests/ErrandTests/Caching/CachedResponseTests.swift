@@ -213,7 +213,7 @@ import Testing
         fixture.transport.on(.get, "/item", ScriptedResponse(status: .notModified))
         _ = try await request(.http).send()
         script("[1]", path: "/plain")
-        _ = try await fixture.agent.send(InlineRequest("plain"))
+        _ = try await InlineRequest("plain").send(on: fixture.agent)
         fixture.agent.reconfigure { $0.cachePolicy = .loadElseCache }
         script("[1]", path: "/old")
         _ = try await request(.time, "old").send()

@@ -58,11 +58,10 @@ import Testing
         let fixture = AgentFixture()
         fixture.transport.on(nil, "/x", unchanged)
         for method in [HTTPMethod.get, .head] {
-            let response = try await fixture.agent.send(
-                request(fields, policy) {
-                    $0.method = method
-                    $0.validator = ["nick": .string]
-                })
+            let response = try await request(fields, policy) {
+                $0.method = method
+                $0.validator = ["nick": .string]
+            }.send(on: fixture.agent)
             #expect(response.status == .notModified && response.headers[.eTag] == "\"a\"")
             #expect(response.data.isEmpty && response.source == .network)
         }
@@ -79,10 +78,10 @@ import Testing
             headers: [.contentType: "application/json", .cacheControl: "max-age=600"],
             body: Data(#"{"nick":"a"}"#.utf8))
         fixture.transport.on(nil, "/x", whole, unchanged, whole)
-        #expect(try await fixture.agent.send(request([:], policy)).status == .ok)
-        let conditional = try await fixture.agent.send(request([.ifNoneMatch: "\"a\""], policy))
+        #expect(try await request([:], policy).send(on: fixture.agent).status == .ok)
+        let conditional = try await request([.ifNoneMatch: "\"a\""], policy).send(on: fixture.agent)
         #expect(conditional.status == .notModified)
-        let later = try await fixture.agent.send(request([:], policy))
+        let later = try await request([:], policy).send(on: fixture.agent)
         #expect(later.status == .ok && later.json["nick"].string == "a")
         // The first response is still stored.
         let usesStore = policy == .cacheElseLoad || policy == .http
@@ -104,16 +103,16 @@ import Testing
         }
         for fixture in [processing, intercepting] {
             fixture.transport.on(nil, "/x", unchanged)
-            #expect(try await fixture.agent.send(request([:], nil)).status == .notModified)
+            #expect(try await request([:], nil).send(on: fixture.agent).status == .notModified)
         }
     }
 
     @Test func typedRequestsHaveNoValue() async throws {
         let fixture = AgentFixture()
         fixture.transport.on(nil, "/x", unchanged)
-        #expect(try await fixture.agent.value(FindUser()) == nil)
+        #expect(try await FindUser().value(on: fixture.agent) == nil)
         let error = await #expect(throws: RequestError.self) {
-            try await fixture.agent.value(GetUser([.ifNoneMatch: "\"a\""]))
+            try await GetUser([.ifNoneMatch: "\"a\""]).value(on: fixture.agent)
         }
         #expect(error?.code == .undecodable && error?.response?.status == .notModified)
         #expect(error?.message.contains("status 304 has no body") == true)
@@ -122,7 +121,7 @@ import Testing
     @Test func streamsDeliverIt() async throws {
         let fixture = AgentFixture()
         fixture.transport.on(nil, "/x", unchanged)
-        let stream = try await fixture.agent.stream(request([.ifNoneMatch: "\"a\""], nil))
+        let stream = try await request([.ifNoneMatch: "\"a\""], nil).stream(on: fixture.agent)
         #expect(stream.response.status == .notModified)
         for try await _ in stream.bytes { Issue.record("a 304 has no body") }
     }
@@ -134,12 +133,12 @@ import Testing
             ([:], .get), ([.ifMatch: "\"a\""], .get), ([.ifNoneMatch: "\"a\""], .post),
         ] as [(HTTPFields, HTTPMethod)] {
             let error = await #expect(throws: RequestError.self) {
-                try await fixture.agent.send(request(fields, nil) { $0.method = method })
+                try await request(fields, nil) { $0.method = method }.send(on: fixture.agent)
             }
             #expect(error?.code == .unacceptableStatus, "\(fields) \(method)")
         }
         let error = await #expect(throws: RequestError.self) {
-            try await fixture.agent.value(Download())
+            try await Download().value(on: fixture.agent)
         }
         #expect(error?.code == .unacceptableStatus)
     }
@@ -199,12 +198,12 @@ import Testing
     @Test(arguments: TransportKind.allCases)
     func decodedBodyHasNeitherCodingNorLength(transport: TransportKind) async throws {
         let agent = agent(transport)
-        expectPlain(try await agent.send(request()), .network)
+        expectPlain(try await request().send(on: agent), .network)
         let error = await #expect(throws: RequestError.self) {
-            try await agent.send(self.request("failed"))
+            try await self.request("failed").send(on: agent)
         }
         expectPlain(try #require(error?.response), .network)
-        let stream = try await agent.stream(request { $0.responseSerializer = .data })
+        let stream = try await request { $0.responseSerializer = .data }.stream(on: agent)
         #expect(stream.response.headers[.contentEncoding] == nil)
         #expect(stream.response.headers[.contentLength] == nil)
         var bytes = Data()
@@ -217,11 +216,10 @@ import Testing
         for policy in [CachePolicy.cacheElseLoad, .http] {
             let agent = agent(transport)
             for source in [Response.Source.network, .cacheFresh, .cacheFresh] {
-                let response = try await agent.send(
-                    request {
-                        $0.cachePolicy = policy
-                        if policy != .http { $0.cacheSeconds = 600 }
-                    })
+                let response = try await request {
+                    $0.cachePolicy = policy
+                    if policy != .http { $0.cacheSeconds = 600 }
+                }.send(on: agent)
                 expectPlain(response, source)
             }
         }
@@ -230,28 +228,26 @@ import Testing
     /// A range refers to the encoded bytes (RFC 9110 §14.2).
     @Test func storedDecodedBodyIsNotUsedForARange() async throws {
         let agent = agent(.curl)
-        _ = try await agent.send(request { $0.cachePolicy = .http })
+        _ = try await request { $0.cachePolicy = .http }.send(on: agent)
         let count = server.requests.count
-        _ = try await agent.send(
-            request {
-                $0.cachePolicy = .http
-                $0.headers = [.range: "bytes=0-9"]
-            })
+        _ = try await request {
+            $0.cachePolicy = .http
+            $0.headers = [.range: "bytes=0-9"]
+        }.send(on: agent)
         #expect(server.requests.count == count + 1)
     }
 
     @Test func headersOfABodyAsReceivedStay() async throws {
         let agent = agent(.curl)
-        let head = try await agent.send(request { $0.method = .head })
+        let head = try await request { $0.method = .head }.send(on: agent)
         #expect(head.headers[.contentEncoding] == "gzip" && head.headers[.contentLength] != nil)
-        let unknown = try await agent.send(request("unknown") { $0.responseSerializer = .data })
+        let unknown = try await request("unknown") { $0.responseSerializer = .data }.send(on: agent)
         #expect(unknown.headers[.contentEncoding] == "x-other")
         #expect(unknown.headers[.contentLength] == "3" && unknown.data == Data("abc".utf8))
-        let raw = try await agent.send(
-            request {
-                $0.responseSerializer = .data
-                $0.transportOverrides = TransportOverrides(decodesContent: false)
-            })
+        let raw = try await request {
+            $0.responseSerializer = .data
+            $0.transportOverrides = TransportOverrides(decodesContent: false)
+        }.send(on: agent)
         #expect(raw.headers[.contentEncoding] == "gzip" && raw.data != Self.plain)
         #expect(raw.headers[.contentLength] == "\(raw.data.count)")
     }

@@ -38,7 +38,7 @@ import Testing
             $0.cachePolicy = .http
             $0.responseSerializer = .data
         }
-        return try await fixture.agent.send(endpoint)
+        return try await endpoint.send(on: fixture.agent)
     }
 
     @Test func rangeOfAFreshEntryIsServedFromTheCache() async throws {
@@ -196,7 +196,7 @@ import Testing
             transport: fixture.transport, store: store, clock: fixture.clock)
         server.headers = [.cacheControl: "max-age=600", .vary: "Cookie, Authorization"]
         let endpoint = page([.cookie: "session=hush", .authorization: "Bearer hush"])
-        _ = try await agent.send(endpoint)
+        _ = try await endpoint.send(on: agent)
         let keys = try await store.entries().map(\.key.canonical)
         #expect(keys.count == 2 && !keys.contains { $0.contains("hush") })
     }

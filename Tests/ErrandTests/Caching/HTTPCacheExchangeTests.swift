@@ -21,7 +21,7 @@ import Testing
             $0.responseSerializer = .data
             describe(&$0)
         }
-        return try await fixture.agent.send(endpoint)
+        return try await endpoint.send(on: fixture.agent)
     }
 
     private func count(_ path: String) -> Int {
@@ -154,8 +154,8 @@ import Testing
                 status: .ok, headers: [.cacheControl: "max-age=60", .setCookie: "session=1"])
         }
         let endpoint = { InlineRequest("a") { $0.cachePolicy = .http } }
-        #expect(try await plain.agent.send(endpoint()).headers[.setCookie] == "session=1")
-        let stored = try await plain.agent.send(endpoint())
+        #expect(try await endpoint().send(on: plain.agent).headers[.setCookie] == "session=1")
+        let stored = try await endpoint().send(on: plain.agent)
         #expect(stored.source == .cacheFresh && stored.headers[.setCookie] == nil)
     }
 
@@ -180,11 +180,11 @@ import Testing
                 $0.cacheIdentity = identity
             }
         }
-        _ = try await plain.agent.send(endpoint())
-        let confirmed = try await plain.agent.send(endpoint())
+        _ = try await endpoint().send(on: plain.agent)
+        let confirmed = try await endpoint().send(on: plain.agent)
         #expect(confirmed.source == .revalidated)
         #expect(confirmed.headers[values: .setCookie] == ["number=2", "also=2"])
-        let stored = try await plain.agent.send(endpoint())
+        let stored = try await endpoint().send(on: plain.agent)
         #expect(stored.source == .cacheFresh)
         let kept = identity == nil ? [] : ["number=2", "also=2"]
         #expect(stored.headers[values: .setCookie] == kept)
@@ -210,10 +210,10 @@ import Testing
                 $0.responseSerializer = .data
             }
         }
-        _ = try await plain.agent.send(endpoint(.get))
-        let head = try await plain.agent.send(endpoint(.head))
+        _ = try await endpoint(.get).send(on: plain.agent)
+        let head = try await endpoint(.head).send(on: plain.agent)
         #expect(head.source == .network)
-        let stored = try await plain.agent.send(endpoint(.get))
+        let stored = try await endpoint(.get).send(on: plain.agent)
         #expect(stored.source == .cacheFresh)
         #expect(stored.headers[values: .setCookie] == (identity == nil ? [] : ["by=HEAD"]))
     }

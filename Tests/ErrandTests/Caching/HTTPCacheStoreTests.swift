@@ -31,12 +31,12 @@ import Testing
     ) async throws -> Response {
         let page = HTTPCacheTests.PageRequest()
         page.requestHeaders = headers
-        return try await agent.send(page)
+        return try await page.send(on: agent)
     }
 
     /// Sends a PUT by an endpoint that does not use the cache.
     private func put(_ agent: RequestAgent) async throws {
-        try await agent.send(InlineRequest("page") { $0.method = .put })
+        try await InlineRequest("page") { $0.method = .put }.send(on: agent)
         await agent.flushCache()
     }
 

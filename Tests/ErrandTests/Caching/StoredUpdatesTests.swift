@@ -234,18 +234,15 @@ private final class Item: JSONRequest<Int> {
         #expect(fixture.transport.requests.last?.headers[.ifNoneMatch] == #""1""#)
     }
 
-    @Test func queueReceivesBothAndTheErrorWithTheStoredOne() async throws {
+    @Test @MainActor func closureReceivesBothAndTheErrorWithTheStoredOne() async throws {
         try await stored(number("1"), age: 1000)
         let failure = RequestError(.connectionLost, stage: .transport, "The connection was lost.")
         fixture.transport.on(.get, "/item", .failure(failure))
-        let (results, continuation) = AsyncStream.makeStream(
-            of: Result<Response, RequestError>.self)
-        let task = item().start(on: .global()) { (result: Result<Response, RequestError>) in
-            continuation.yield(result)
-        }
-        var iterator = results.makeAsyncIterator()
-        let first = try await iterator.next()?.get()
-        let second = try await iterator.next()?.get()
+        let (responses, continuation) = AsyncStream.makeStream(of: Response?.self)
+        let task = item().start { continuation.yield($0.response) }
+        var iterator = responses.makeAsyncIterator()
+        let first = await iterator.next() ?? nil
+        let second = await iterator.next() ?? nil
         #expect(first?.loadError == nil && first?.source == .cacheStale)
         #expect(second?.loadError?.code == .connectionLost && second?.source == .cacheStale)
         await task.untilEnded()

@@ -105,7 +105,7 @@
             case .awaited:
                 let task = Task { () -> Result<Response, RequestError> in
                     do throws(RequestError) {
-                        return .success(try await agent.send(ChaosRequest(plan, address, ends)))
+                        return .success(try await ChaosRequest(plan, address, ends).send(on: agent))
                     } catch {
                         return .failure(error)
                     }
@@ -120,8 +120,8 @@
                     Task { @MainActor in
                         let request = ChaosRequest(plan, address, ends)
                         // A second call traps in the continuation.
-                        let task = agent.start(
-                            request,
+                        let task = request.start(
+                            on: agent,
                             success: { request in
                                 guard let response = request.response else { return }
                                 continuation.resume(returning: .success(response))

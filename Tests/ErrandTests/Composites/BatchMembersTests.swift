@@ -107,7 +107,8 @@ import Testing
         let batch = BatchRequest(["a", "bad", "c"].map(fixture.plain), policy: .collectAll)
         try await batch.send()
         var members: BatchRequest.EndedMembers?
-        try await batch.retryFailed { _ in members = batch.members }
+        batch.repeatsOnlyFailures = true
+        try await batch.send { _ in members = batch.members }
         #expect(await indices(try #require(members)) == [1])
         #expect(await indices(batch.members) == [1])
     }
@@ -188,7 +189,7 @@ import Testing
         // The members of a batch that is not started because another member is refused.
         let nested = BatchRequest([fixture.plain("b")])
         let members = nested.members
-        let outer = BatchRequest([nested, quorum] as [any CompositeMember])
+        let outer = BatchRequest([nested, quorum] as [RequestUnit])
         _ = await #expect(throws: RequestError.self) { try await outer.send() }
         #expect(await indices(members).isEmpty)
         try await nested.send()
@@ -222,7 +223,7 @@ import Testing
         let batch = BatchRequest.Typed(
             ["a": fixture.user(1), "b": fixture.user(0)], policy: .collectAll)
         let members = batch.members
-        _ = try await batch.results()
+        try await batch.send()
         var nicks: [String: String] = [:]
         for await member in members {
             let key = try #require(member.key as? String)
@@ -238,7 +239,7 @@ import Testing
         let chain = ChainRequest.Typed { $0.add(fixture.user(3)) }
         let batch = BatchRequest.Typed(users, chain, fixture.user(4), maxConcurrent: 1)
         var nicks: [String] = []
-        _ = try await batch.values()
+        _ = try await batch.value()
         for await member in batch.members {
             switch member.index {
             case 0: nicks += try member.value(as: [User].self).map(\.nick)

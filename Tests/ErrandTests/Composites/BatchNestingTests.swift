@@ -11,7 +11,7 @@ import Testing
         let chain = ChainRequest()
         chain.add(fixture.plain("c")).then { [fixture] _ in fixture.plain("d") }
         let inner = BatchRequest([fixture.plain("a"), fixture.plain("b")])
-        let batch = BatchRequest([inner, chain, fixture.plain("e")] as [any CompositeMember])
+        let batch = BatchRequest([inner, chain, fixture.plain("e")] as [RequestUnit])
         let results = try await batch.send()
         #expect(Set(fixture.paths) == ["/a", "/b", "/c", "/d", "/e"])
         #expect(
@@ -22,7 +22,7 @@ import Testing
     @Test func failureOfANestedChainFailsTheBatch() async throws {
         let chain = ChainRequest()
         chain.add(fixture.plain("bad")).then { [fixture] _ in fixture.plain("never") }
-        let batch = BatchRequest([chain, fixture.plain("a")] as [any CompositeMember])
+        let batch = BatchRequest([chain, fixture.plain("a")] as [RequestUnit])
         let error = await #expect(throws: RequestError.self) { try await batch.send() }
         #expect(error?.code == .unacceptableStatus && batch.failedRequest?.url == "bad")
         #expect(batch.task == nil && chain.task == nil)
@@ -33,11 +33,9 @@ import Testing
         var counts: [Int] = []
         let members = (0..<3).map { fixture.plain("\($0)") }
         for member in members {
-            member.accessories = [
-                ClosureAccessory { event, _ in
-                    if event == .willStart { counts.append(sent.requestCount) }
-                }
-            ]
+            member.observe { event, _ in
+                if event == .willStart { counts.append(sent.requestCount) }
+            }
         }
         try await BatchRequest(members, maxConcurrent: 1).send()
         #expect(counts == [0, 0, 0])
@@ -47,10 +45,10 @@ import Testing
         var lines: [String] = []
         let members = ["bad", "a"].map { fixture.plain($0) }
         for member in members {
-            member.accessories = [ClosureAccessory { lines.append("\($1.url) \($0)") }]
+            member.observe { event, _ in lines.append("\(member.url) \(event)") }
         }
         let inner = BatchRequest([members[1]])
-        let batch = BatchRequest([members[0], inner] as [any CompositeMember], maxConcurrent: 1)
+        let batch = BatchRequest([members[0], inner] as [RequestUnit], maxConcurrent: 1)
         _ = await #expect(throws: RequestError.self) { try await batch.send() }
         let end = ["willCancel", "willStop", "didStop"].map { "a \($0)" }
         #expect(
@@ -62,22 +60,22 @@ import Testing
     @Test func requestThatOccursTwiceIsRefusedBeforeHooksAreCalled() async throws {
         let request = fixture.plain("a")
         var events = 0
-        request.accessories = [ClosureAccessory { _, _ in events += 1 }]
+        request.observe { _, _ in events += 1 }
         let nested = BatchRequest([request])
-        for members in [[request, request], [nested, request]] as [[any CompositeMember]] {
+        for members in [[request, request], [nested, request]] as [[RequestUnit]] {
             let batch = BatchRequest(members)
             let error = await #expect(throws: RequestError.self) { try await batch.send() }
             #expect(error?.code == .invalidCombination && batch.task == nil && nested.task == nil)
         }
         #expect(events == 0 && fixture.transport.requests.isEmpty)
         // The refusal keeps no reservation.
-        try await BatchRequest([nested] as [any CompositeMember]).send()
+        try await BatchRequest([nested] as [RequestUnit]).send()
         #expect(fixture.transport.requests.count == 1)
     }
 
     @Test func batchThatContainsItselfThroughAChainFails() async throws {
         let chain = ChainRequest()
-        let batch = BatchRequest([chain] as [any CompositeMember])
+        let batch = BatchRequest([chain] as [RequestUnit])
         chain.add(batch)
         let error = await #expect(throws: RequestError.self) { try await batch.send() }
         #expect(error?.code == .batchFailed && error?.message.contains("contains itself") == true)
@@ -91,29 +89,31 @@ import Testing
         let (one, response, more) = try await BatchRequest.Typed(
             fixture.user(1), fixture.base.with(InlineRequest("users?id=2")), nested,
             maxConcurrent: 1
-        ).values()
+        ).value()
         #expect(one.nick == "1" && response.json["nick"].string == "2")
         #expect(more.map(\.nick) == ["3", "4"])
         let byKey = try await BatchRequest.Typed(["a": fixture.user(1), "b": fixture.user(2)])
-            .values()
+            .value()
         #expect(byKey.mapValues(\.nick) == ["a": "1", "b": "2"])
     }
 
     @Test func collectAllGivesResults() async throws {
-        let batch = BatchRequest.Typed(fixture.user(0), fixture.user(1), policy: .collectAll)
-        let (first, second) = try await batch.results()
-        let error = #expect(throws: RequestError.self) { try first.get() }
-        #expect(error?.code == .unacceptableStatus)
-        #expect(try second.get().nick == "1")
-        let thrown = await #expect(throws: RequestError.self) { try await batch.values() }
+        let (first, second) = (fixture.user(0), fixture.user(1))
+        let batch = BatchRequest.Typed(first, second, policy: .collectAll)
+        try await batch.send()
+        #expect(first.outputResult?.failure?.code == .unacceptableStatus)
+        #expect(try second.outputResult?.get().nick == "1")
+        let thrown = await #expect(throws: RequestError.self) { try await batch.value() }
         #expect(thrown?.code == .unacceptableStatus)
     }
 
     @Test @MainActor func closureReceivesTheValues() async throws {
         let nicks = await withCheckedContinuation { continuation in
-            BatchRequest.Typed([1, 2].map { fixture.user($0) }).start(
-                values: { users in continuation.resume(returning: users.map(\.nick)) },
-                failure: { _ in continuation.resume(returning: []) })
+            BatchRequest.Typed([1, 2].map { fixture.user($0) }).start { _, users in
+                continuation.resume(returning: users.map(\.nick))
+            } failure: { _, _ in
+                continuation.resume(returning: [])
+            }
         }
         #expect(nicks == ["1", "2"])
     }

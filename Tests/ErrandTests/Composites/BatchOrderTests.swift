@@ -60,8 +60,11 @@ import Testing
         let members = batch.members
         let (ends, end) = AsyncStream.makeStream(
             of: Result<[Result<Response, RequestError>], RequestError>.self)
-        agent.start(batch, on: .global()) {
-            end.yield($0)
+        BatchRequest.start(batch, on: agent, queue: .global()) { batch in
+            if let result = batch.result { end.yield(result) }
+            end.finish()
+        } failure: { _, error in
+            end.yield(.failure(error))
             end.finish()
         }
         var iterator = members.makeAsyncIterator()

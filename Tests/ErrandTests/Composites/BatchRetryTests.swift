@@ -3,7 +3,7 @@ import ErrandTesting
 import TestSupport
 import Testing
 
-/// `retryFailed()` of batches.
+/// `repeatsOnlyFailures` of batches.
 @Suite(.limited) struct BatchRetryTests {
     private let fixture = AgentFixture()
 
@@ -25,10 +25,12 @@ import Testing
         let batch = batch(.collectAll)
         #expect(try await batch.send().map { (try? $0.get()) != nil } == [true, false, true])
         respond([])
-        #expect(try await batch.retryFailed().map { (try? $0.get()) != nil } == [true, true, true])
+        batch.repeatsOnlyFailures = true
+        #expect(try await batch.send().map { (try? $0.get()) != nil } == [true, true, true])
         #expect(paths == ["/a", "/b", "/c", "/b"])
-        try await batch.retryFailed()
+        try await batch.send()
         #expect(paths.count == 4)
+        batch.repeatsOnlyFailures = false
         try await batch.send()
         #expect(paths.count == 7)
     }
@@ -39,7 +41,8 @@ import Testing
         _ = await #expect(throws: RequestError.self) { try await batch.send() }
         #expect(paths == ["/a", "/b"] && batch.failedRequest?.url == "b")
         respond([])
-        try await batch.retryFailed()
+        batch.repeatsOnlyFailures = true
+        try await batch.send()
         #expect(paths == ["/a", "/b", "/b", "/c"] && batch.failedRequest == nil)
     }
 
@@ -48,13 +51,16 @@ import Testing
         let batch = batch(.quorum(2))
         _ = await #expect(throws: RequestError.self) { try await batch.send() }
         respond(["/c"])
-        try await batch.retryFailed()
+        batch.repeatsOnlyFailures = true
+        try await batch.send()
         #expect(paths == ["/a", "/b", "/c", "/b"])
     }
 
     @Test func retryBeforeTheFirstRunSendsAll() async throws {
         respond([])
-        try await batch(.failFast).retryFailed()
+        let batch = batch(.failFast)
+        batch.repeatsOnlyFailures = true
+        try await batch.send()
         #expect(paths == ["/a", "/b", "/c"])
     }
 }

@@ -87,11 +87,9 @@ import Testing
         fixture.transport.respond { _ in .json("{}") }
         let members = [fixture.with(Plain("a")), fixture.with(Plain("b"))]
         let batch = BatchRequest(members, maxConcurrent: 1)
-        members[0].accessories = [
-            ClosureAccessory { [unowned batch] event, _ in
-                if event == .didStop { batch.task?.cancel() }
-            }
-        ]
+        members[0].observe { [unowned batch] event, _ in
+            if event == .didStop { batch.task?.cancel() }
+        }
         let error = await #expect(throws: RequestError.self) { try await batch.send() }
         #expect(error?.code == .cancelled)
         #expect(members[0].error == nil && members[1].error?.code == .cancelled)
@@ -157,8 +155,9 @@ import Testing
     @Test func valuesReturnsTheTypedOutputsOfTheMembers() async throws {
         let fixture = AgentFixture()
         fixture.transport.on(.get, "/users", .json(#"{"nick":"a","level":3}"#))
-        let (first, second) = try await BatchRequest.values(
-            fixture.with(GetUser(id: 1)), fixture.with(GetUser(id: 2)))
+        let (first, second) = try await BatchRequest.Typed(
+            fixture.with(GetUser(id: 1)), fixture.with(GetUser(id: 2))
+        ).value()
         #expect(first == second)
         #expect(first.nick == "a")
     }

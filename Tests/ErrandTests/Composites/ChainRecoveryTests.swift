@@ -25,7 +25,7 @@ import Testing
                 return Plain("b")
             }
         chain.recover { _, _ in .proceed }
-        try await fixture.agent.send(chain)
+        try await chain.send(on: fixture.agent)
         // The next step gets the failed member.
         #expect(called.isEmpty && previous == ["bad"] && paths == ["/bad", "/b"])
     }
@@ -34,7 +34,7 @@ import Testing
         var called: [String] = []
         chain.add(Plain("bad")) { _, member in called.append(member.url.description) }
         chain.recover { _, _ in .replace(Plain("spare")) }
-        try await fixture.agent.send(chain)
+        try await chain.send(on: fixture.agent)
         #expect(called == ["spare"] && paths == ["/bad", "/spare"])
     }
 
@@ -42,7 +42,9 @@ import Testing
         var isCalled = false
         chain.add(Plain("bad")) { _, _ in isCalled = true }
         chain.recover { _, _ in .replace(GetUser(id: 1)) }
-        let error = await #expect(throws: RequestError.self) { try await fixture.agent.send(chain) }
+        let error = await #expect(throws: RequestError.self) {
+            try await chain.send(on: fixture.agent)
+        }
         #expect(error?.code == .chainFailed && error?.message.contains("requires a Plain") == true)
         #expect(!isCalled && paths == ["/bad"])
     }
@@ -50,7 +52,7 @@ import Testing
     @Test func replacementOfAnotherTypeIsSentWithoutACallback() async throws {
         chain.add(Plain("bad"))
         chain.recover { _, _ in .replace(GetUser(id: 1)) }
-        try await fixture.agent.send(chain)
+        try await chain.send(on: fixture.agent)
         #expect(paths == ["/bad", "/users"])
     }
 
@@ -59,16 +61,18 @@ import Testing
         chain.add(Plain("bad")) { _, _ in isCalled = true }
         let spare = Plain("bad")
         chain.recover { member, _ in member === spare ? .stop : .replace(spare) }
-        let error = await #expect(throws: RequestError.self) { try await fixture.agent.send(chain) }
+        let error = await #expect(throws: RequestError.self) {
+            try await chain.send(on: fixture.agent)
+        }
         #expect(error?.code == .unacceptableStatus && !isCalled)
     }
 
     @Test func callbacksAreNoMembersOfTheProgress() async throws {
         chain.add(Plain("a")) { _, _ in }
         chain.add(Plain("b")) { _, _ in }
-        var task: CompositeTask?
-        try await fixture.agent.send(chain) { task = $0 }
-        #expect(task?.progress.finished == 2 && task?.progress.total == 2)
+        var task: RequestTask?
+        try await chain.send(on: fixture.agent) { task = $0 }
+        #expect(task?.members?.finished == 2 && task?.members?.total == 2)
     }
 
     // MARK: - Replacements that fail
@@ -89,7 +93,9 @@ import Testing
                 return calls < 20 ? .replace(Plain("bad")) : .stop
             }
         }
-        let error = await #expect(throws: RequestError.self) { try await fixture.agent.send(chain) }
+        let error = await #expect(throws: RequestError.self) {
+            try await chain.send(on: fixture.agent)
+        }
         #expect(error?.code == .unacceptableStatus && paths == ["/bad", "/bad"])
         // The closure of the chain is also asked about the replacement, so that it can return `proceed`.
         #expect(calls == (byStep ? 1 : 2))
@@ -104,7 +110,7 @@ import Testing
             calls += 1
             return calls < 20 ? .replace(Plain("bad")) : .stop
         }
-        await #expect(throws: RequestError.self) { try await fixture.agent.send(chain) }
+        await #expect(throws: RequestError.self) { try await chain.send(on: fixture.agent) }
         #expect(paths == ["/bad", "/bad"] && calls == 1)
     }
 
@@ -116,7 +122,7 @@ import Testing
             defer { isFirst = false }
             return isFirst ? .replace(Plain("bad")) : .proceed
         }
-        try await fixture.agent.send(chain)
+        try await chain.send(on: fixture.agent)
         #expect(paths == ["/bad", "/bad", "/a"])
     }
 
@@ -124,7 +130,7 @@ import Testing
         for path in ["bad", "bad"] {
             chain.add(Plain(path)).recover(byRequest: { _ in Plain("spare") })
         }
-        for _ in 0..<2 { try await fixture.agent.send(chain) }
+        for _ in 0..<2 { try await chain.send(on: fixture.agent) }
         #expect(
             paths == Array(repeating: ["/bad", "/spare"], count: 4).flatMap { $0 })
     }

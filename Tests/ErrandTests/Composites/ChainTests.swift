@@ -94,7 +94,7 @@ import Testing
                 .then { added in fixture.with(Plain("after-\(added.url)")) }
         }
         chain.add(fixture.with(Plain("b"))) { chain, _ in
-            totals.append(chain.task?.progress.total ?? 0)
+            totals.append(chain.task?.members?.total ?? 0)
         }
         chain.add(fixture.with(Plain("c")))
         let paths = ["/a", "/b", "/c", "/added", "/after-added"]
@@ -178,7 +178,7 @@ import Testing
         let work = Task {
             let chain = ChainRequest()
             for path in ["a", "slow", "never"] { chain.add(Plain(path)) }
-            return try await agent.send(chain).count
+            return try await chain.send(on: agent).count
         }
         _ = try await transport.nextRequest()
         _ = try await transport.nextRequest()

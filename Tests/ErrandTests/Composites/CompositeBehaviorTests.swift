@@ -31,12 +31,12 @@ import Testing
         func members() -> [BaseRequest] {
             [Download(file), Upload(), InlineRequest("inline"), GetUser(id: 1)]
         }
-        let results = try await fixture.agent.send(BatchRequest(members()))
+        let results = try await BatchRequest(members()).send(on: fixture.agent)
         #expect(results.allSatisfy { (try? $0.get()) != nil })
         #expect(try Data(contentsOf: file).starts(with: Data(#"{"path":"/download""#.utf8)))
         let chain = ChainRequest()
         for member in members() { chain.add(member) }
-        try await fixture.agent.send(chain)
+        try await chain.send(on: fixture.agent)
         let paths = ["/download", "/inline", "/upload", "/users?id=1"]
         #expect(fixture.paths.sorted() == (paths + paths).sorted())
         #expect(
@@ -107,8 +107,8 @@ import Testing
 
     private final class Delegate: RequestDelegate {
         var lines: [String] = []
-        func requestFinished(_ request: BaseRequest) { lines.append("\(request.url) delegate") }
-        func compositeFinished(_ composite: any CompositeRequest) { lines.append("delegate") }
+        func requestDidFinish(_ request: BaseRequest) { lines.append("\(request.url) delegate") }
+        func compositeDidFinish(_ composite: CompositeRequest) { lines.append("delegate") }
     }
 
     @Test func membersKeepTheirDelegatesAndClosuresAndAreCalledFirst() async throws {
@@ -117,7 +117,7 @@ import Testing
             let member = fixture.plain("a")
             member.delegate = delegate
             member.attach { _ in delegate.lines.append("a closure") }
-            let composite: any CompositeRequest =
+            let composite: CompositeRequest =
                 isChain ? ChainRequest { member } : BatchRequest([member])
             composite.delegate = delegate
             await withCheckedContinuation { continuation in
@@ -140,7 +140,7 @@ import Testing
         var counts: [Int] = []
         for member in members {
             member.attach { [unowned batch] _ in
-                counts.append(batch.task?.progress.finished ?? -1)
+                counts.append(batch.task?.members?.finished ?? -1)
                 batch.task?.suspend()
                 batch.task?.resume()
                 _ = (batch.requests.count, batch.results.count, batch.members)
@@ -219,25 +219,25 @@ import Testing
     func compositeAndItsMembersAreReleasedAfterTheClosures(ending: Ending, isChain: Bool) async {
         weak var released: AnyObject?
         weak var member: Plain?
-        weak var task: CompositeTask?
+        weak var task: RequestTask?
         do {
             let request = fixture.plain(ending == .failure ? "bad" : "a")
             member = request
             if ending == .cancelled { fixture.transport.respond { _ in .silence } }
             await withCheckedContinuation { continuation in
-                let started: CompositeTask
+                let started: RequestTask
                 if isChain {
                     let chain = ChainRequest()
                     chain.add(request) { _, member in _ = member.url }.then { _ in Plain?.none }
                     if ending == .refused { chain.deadline = .zero }
                     released = chain
-                    started = chain.start { _, _ in continuation.resume() }
+                    started = chain.start(finished: { _ in continuation.resume() })
                 } else {
                     let batch = BatchRequest([request])
                     if ending == .refused { batch.deadline = .zero }
                     released = batch
                     _ = batch.members
-                    started = batch.start { _, _ in continuation.resume() }
+                    started = batch.start(finished: { _ in continuation.resume() })
                 }
                 task = started
                 if ending == .cancelled { started.cancel() }
@@ -267,7 +267,7 @@ import Testing
                     return Plain("a")
                 }
             }
-            count = try await agent.send(chain).count
+            count = try await chain.send(on: agent).count
         }
         #expect(count == 10_000 && released == nil)
         #expect(depths.count == 9_999)

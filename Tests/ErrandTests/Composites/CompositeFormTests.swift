@@ -9,9 +9,9 @@ import Testing
     /// Members have no agent of their own, so that only an agent at the call can send them.
     private let fixture = CompositeFixture()
 
-    private typealias Users = BatchRequest.Typed<[User], [Result<User, RequestError>]>
-
-    private func users(_ ids: Int..., policy: BatchRequest.Policy = .failFast) -> Users {
+    private func users(_ ids: Int..., policy: BatchRequest.Policy = .failFast)
+        -> BatchRequest.Typed<[User]>
+    {
         BatchRequest.Typed(ids.map { GetUser(id: $0) }, policy: policy)
     }
 
@@ -22,140 +22,103 @@ import Testing
         }
     }
 
-    /// The value that the closure passes to its argument; another call ends the test process.
-    private func end<Value: Sendable>(
-        _ start: (@escaping @Sendable (Value) -> Void) -> Void
-    ) async -> Value {
-        await withCheckedContinuation { continuation in
-            start { continuation.resume(returning: $0) }
-        }
-    }
-
     // MARK: - Untyped
 
-    @Test func batchCompletionGetsTheResultsOrTheError() async throws {
-        let good = await end { done in
-            fixture.agent.start(BatchRequest([GetUser(id: 1)])) { batch, result in
-                done(result.map { _ in batch.results.count })
-            }
-        }
-        #expect(try good.get() == 1)
-        let batch = BatchRequest([fixture.user(0)])
-        let bad = await end { done in batch.start { _, result in done(result.map(\.count)) } }
-        let error = #expect(throws: RequestError.self) { try bad.get() }
-        #expect(error?.code == .unacceptableStatus)
+    @Test func batchGetsItsResultsOrTheError() async throws {
+        let good = await BatchRequest([GetUser(id: 1)]).ended(on: fixture.agent)
+        #expect(try good.get().count == 1)
+        let bad = await BatchRequest([fixture.user(0)]).ended()
+        #expect(bad.failure?.code == .unacceptableStatus)
     }
 
-    @Test func chainCompletionGetsTheResponsesOrTheError() async throws {
-        let chain = ChainRequest { fixture.user(1) }
-        let good = await end { done in chain.start { _, result in done(result.map(\.count)) } }
-        #expect(try good.get() == 1)
-        let bad = await end { done in
-            fixture.agent.start(ChainRequest { GetUser(id: 0) }) { _, result in
-                done(result.map(\.count))
-            }
-        }
-        let error = #expect(throws: RequestError.self) { try bad.get() }
-        #expect(error?.code == .unacceptableStatus)
+    @Test func chainGetsItsResponsesOrTheError() async throws {
+        let good = await ChainRequest { fixture.user(1) }.ended()
+        #expect(try good.get().count == 1)
+        let bad = await ChainRequest { GetUser(id: 0) }.ended(on: fixture.agent)
+        #expect(bad.failure?.code == .unacceptableStatus)
     }
 
-    @Test func refusedStartCallsTheCompletion() async {
+    @Test func refusedStartCallsTheClosure() async {
         let batch = BatchRequest([fixture.user(1)], policy: .quorum(2))
-        let result = await end { done in batch.start { _, result in done(result.map(\.count)) } }
-        let error = #expect(throws: RequestError.self) { try result.get() }
-        #expect(error?.code == .invalidConfiguration)
+        #expect(await batch.ended().failure?.code == .invalidConfiguration)
+        #expect(batch.error?.code == .invalidConfiguration && batch.result != nil)
+    }
+
+    @Test func resultIsNilBeforeTheFirstRunAndThatOfTheLastOneAfterIt() async throws {
+        let batch = users(1)
+        #expect(batch.result == nil && batch.outputResult == nil && batch.output == nil)
+        try await batch.send(on: fixture.agent)
+        #expect(try batch.result?.get().count == 1 && batch.output?.count == 1)
+        let chain = chain(0)
+        #expect(chain.result == nil && chain.outputResult == nil && chain.output == nil)
+        _ = try? await chain.send(on: fixture.agent)
+        #expect(chain.result?.failure?.code == .unacceptableStatus)
+        #expect(chain.outputResult?.failure?.code == .unacceptableStatus && chain.output == nil)
     }
 
     // MARK: - Typed batches
 
     @Test func typedBatchRunsOnTheAgentAtTheCall() async throws {
-        #expect(try await fixture.agent.values(users(1, 2)).map(\.nick) == ["1", "2"])
-        let results = try await fixture.agent.results(users(1, 0, policy: .collectAll))
-        #expect(results.map { (try? $0.get())?.nick } == ["1", nil])
+        #expect(try await users(1, 2).value(on: fixture.agent).map(\.nick) == ["1", "2"])
+        let members = [GetUser(id: 1), GetUser(id: 0)]
+        let batch = BatchRequest.Typed(members, policy: .collectAll)
+        try await batch.send(on: fixture.agent)
+        #expect(members.map { (try? $0.outputResult?.get())?.nick } == ["1", nil])
         var total = 0
-        _ = try await fixture.agent.values(users(1)) { total = $0.progress.total }
+        try await users(1).value(on: fixture.agent) { total = $0.members?.total ?? 0 }
         #expect(total == 1)
     }
 
-    @Test func typedBatchClosuresGetValuesOrResults() async throws {
-        let values = await end { done in
-            fixture.agent.start(users(1, 2), values: { done($0.map(\.nick)) })
-        }
-        #expect(values == ["1", "2"])
-        let failure = await end { done in
-            fixture.agent.start(users(0), values: { _ in done(nil) }, failure: { done($0.code) })
-        }
-        #expect(failure == .unacceptableStatus)
-        let results = await end { done in
-            fixture.agent.start(
-                users(1, 0, policy: .collectAll),
-                results: { done($0.map { (try? $0.get())?.nick }) })
-        }
-        #expect(results == ["1", nil])
+    @Test func typedBatchClosuresGetTheValuesOrTheError() async throws {
+        let values = await users(1, 2).endedWithOutput(on: fixture.agent)
+        #expect(try values.get().map(\.nick) == ["1", "2"])
+        let failure = await users(0).endedWithOutput(on: fixture.agent)
+        #expect(failure.failure?.code == .unacceptableStatus)
+        let refused = await users(1, policy: .quorum(2)).endedWithOutput()
+        #expect(refused.failure?.code == .invalidConfiguration)
+        // The batch succeeds by its policy, and a member has no output.
         let own = BatchRequest.Typed([fixture.user(1), fixture.user(0)], policy: .collectAll)
-        let more = await end { done in
-            own.start(results: { done($0.map { (try? $0.get())?.nick }) })
-        }
-        #expect(more == ["1", nil])
-        let refused = await end { done in
-            users(1, policy: .quorum(2)).start(
-                results: { _ in done(nil) }, failure: { done($0.code) })
-        }
-        #expect(refused == .invalidConfiguration)
+        #expect(await own.endedWithOutput().failure?.code == .unacceptableStatus)
+        #expect(own.error == nil && own.output == nil)
+        let results = await own.ended()
+        #expect(try results.get().map { (try? $0.get()) != nil } == [true, false])
     }
 
-    @Test func typedBatchCompletionGetsTheValuesOrTheError() async throws {
-        let good = await end { done in
-            fixture.agent.start(users(1, 2)) { batch, result in
-                done(result.map { ($0 + (batch.output ?? [])).map(\.nick) })
-            }
-        }
-        #expect(try good.get() == ["1", "2", "1", "2"])
+    @Test func closureWithTheOutputAloneIsNotCalledWithoutAnOutput() async throws {
         let own = BatchRequest.Typed([fixture.user(1), fixture.user(0)], policy: .collectAll)
-        let bad = await end { done in own.start { _, result in done(result.map(\.count)) } }
-        let error = #expect(throws: RequestError.self) { try bad.get() }
-        #expect(error?.code == .unacceptableStatus)
-        // A closure that names the type gets the untyped results.
-        let untyped = await end { done in
-            own.start {
-                (_: BatchRequest, result: Result<[Result<Response, RequestError>], RequestError>) in
-                done(result.map { $0.map { (try? $0.get()) != nil } })
+        var calls = 0
+        let task = own.start { _, _ in calls += 1 }
+        await task.untilEnded()
+        await Task { @MainActor in }.value
+        let good = users(1)
+        await withCheckedContinuation { continuation in
+            good.start(on: fixture.agent) { batch, values in
+                #expect(batch === good && values.count == 1)
+                continuation.resume()
             }
         }
-        #expect(try untyped.get() == [true, false])
+        #expect(calls == 0)
     }
 
     // MARK: - Typed chains
 
     @Test func typedChainRunsOnTheAgentAtTheCall() async throws {
         var total = 0
-        #expect(try await fixture.agent.value(chain(2)) { total = $0.progress.total }.nick == "2")
-        #expect(total == 2)
+        let user = try await chain(2).value(on: fixture.agent) { total = $0.members?.total ?? 0 }
+        #expect(user.nick == "2" && total == 2)
         let untyped = ChainRequest()
         let step = untyped.add(GetUser(id: 3))
         untyped.add(GetUser(id: 4))
-        #expect(try await fixture.agent.value(of: step, in: untyped).nick == "3")
+        try await untyped.send(on: fixture.agent)
+        #expect(try step.output.nick == "3")
     }
 
-    @Test func typedChainClosuresGetTheValue() async throws {
-        let value = await end { done in
-            fixture.agent.start(chain(2), value: { done($0.nick) })
-        }
-        #expect(value == "2")
-        let failure = await end { done in
-            fixture.agent.start(chain(0), value: { _ in done(nil) }, failure: { done($0.code) })
-        }
-        #expect(failure == .unacceptableStatus)
+    @Test func typedChainClosuresGetTheValueOrTheError() async throws {
+        #expect(try await chain(2).endedWithOutput(on: fixture.agent).get().nick == "2")
+        let failure = await chain(0).endedWithOutput(on: fixture.agent)
+        #expect(failure.failure?.code == .unacceptableStatus)
         let own = ChainRequest.Typed { $0.add(fixture.user(5)) }
-        #expect(await end { done in own.start(value: { done($0.nick) }) } == "5")
-        let completion = await end { done in
-            own.start { chain, result in done(result.map { $0.nick + (chain.output?.nick ?? "") }) }
-        }
-        #expect(try completion.get() == "55")
-        let atCall = await end { done in
-            fixture.agent.start(chain(6)) { _, result in done(result.map(\.nick)) }
-        }
-        #expect(try atCall.get() == "6")
+        #expect(try await own.endedWithOutput().get().nick == "5" && own.output?.nick == "5")
     }
 
     // MARK: - Retries
@@ -163,15 +126,14 @@ import Testing
     @Test func retryRunsOnTheAgentAtTheCall() async throws {
         let batch = BatchRequest(
             [GetUser(id: 1), GetUser(id: 0)], policy: .collectAll, maxConcurrent: 1)
-        try await fixture.agent.send(batch)
-        #expect(try await fixture.agent.retryFailed(batch).count == 2)
+        try await batch.send(on: fixture.agent)
+        batch.repeatsOnlyFailures = true
+        #expect(try await batch.send(on: fixture.agent).count == 2)
         #expect(fixture.paths == ["/users?id=1", "/users?id=0", "/users?id=0"])
-        let count = await end { done in
-            fixture.agent.retryFailed(batch) { _, result in done(result.map(\.count)) }
-        }
-        #expect(try count.get() == 2 && fixture.paths.count == 4)
-        // The next start sends all members again.
-        try await fixture.agent.send(batch)
+        let again = await batch.ended(on: fixture.agent)
+        #expect(try again.get().count == 2 && fixture.paths.count == 4)
+        batch.repeatsOnlyFailures = false
+        try await batch.send(on: fixture.agent)
         #expect(fixture.paths.count == 6)
     }
 
@@ -181,29 +143,26 @@ import Testing
         fixture.transport.respond { _ in
             isDown.withLock { $0 } ? .json("{}", status: .notFound) : nil
         }
-        _ = try await fixture.agent.results(batch)
+        try await batch.send(on: fixture.agent)
         #expect(batch.output == nil)
         isDown.withLock { $0 = false }
-        let result = await end { done in
-            fixture.agent.retryFailed(batch) { _, result in done(result.map { $0.map(\.nick) }) }
-        }
-        #expect(try result.get() == ["1", "2"])
-        let again = await end { done in
-            batch.retryFailed { batch, result in done(result.map { _ in batch.output?.count }) }
-        }
-        #expect(try again.get() == 2 && fixture.paths.count == 4)
+        batch.repeatsOnlyFailures = true
+        let result = await batch.endedWithOutput(on: fixture.agent)
+        #expect(try result.get().map(\.nick) == ["1", "2"])
+        let again = await batch.endedWithOutput()
+        #expect(try again.get().count == 2 && fixture.paths.count == 4)
     }
 
     @Test func ownerEndsARetry() async throws {
         let batch = BatchRequest([fixture.plain("bad")], policy: .collectAll)
         try await batch.send()
         fixture.transport.respond { _ in .silence }
+        batch.repeatsOnlyFailures = true
         var owner: RequestOwner? = RequestOwner()
-        let result = await end { done in
-            batch.retryFailed(owner: owner) { _, result in done(result.map(\.count)) }
+        let error = await withCheckedContinuation { continuation in
+            batch.start(owner: owner, finished: { continuation.resume(returning: $0.error) })
             owner = nil
         }
-        let error = #expect(throws: RequestError.self) { try result.get() }
         #expect(error?.code == .cancelled)
     }
 
@@ -212,11 +171,11 @@ import Testing
     /// Records the ends of composites and requests.
     private final class Delegate: RequestDelegate {
         var lines: [String] = []
-        func requestFinished(_ request: BaseRequest) { lines.append("\(request.url) finished") }
-        func compositeFinished(_ composite: any CompositeRequest) {
+        func requestDidFinish(_ request: BaseRequest) { lines.append("\(request.url) finished") }
+        func compositeDidFinish(_ composite: CompositeRequest) {
             lines.append("\(composite.tag) finished")
         }
-        func compositeFailed(_ composite: any CompositeRequest, _ error: RequestError) {
+        func compositeDidFail(_ composite: CompositeRequest, _ error: RequestError) {
             lines.append("\(composite.tag) failed \(error.code)")
         }
     }
@@ -227,13 +186,11 @@ import Testing
         member.delegate = delegate
         let batch = BatchRequest([member])
         batch.delegate = delegate
-        batch.accessories = [
-            ClosureAccessory.ofComposites { event, _ in delegate.lines.append("\(event)") }
-        ]
-        await end { done in
+        batch.observe { event, _ in delegate.lines.append("\(event)") }
+        await withCheckedContinuation { continuation in
             batch.start { _ in
                 delegate.lines.append("closure")
-                Task { done(()) }
+                Task { continuation.resume() }
             }
         }
         let common = ["willStart", "a finished", "willStop", "0 finished"]
@@ -252,7 +209,7 @@ import Testing
         let lines = ["1 failed unacceptableStatus", "2 failed unacceptableStatus"]
         _ = await #expect(throws: RequestError.self) { try await chain.send() }
         #expect(delegate.lines == lines)
-        await end { done in chain.start { _, _ in done(()) } }
+        _ = await chain.ended()
         #expect(delegate.lines == lines + lines)
         weak var released: Delegate?
         do {
@@ -268,7 +225,7 @@ import Testing
         let batch = BatchRequest([fixture.plain("a")], policy: .quorum(2))
         batch.delegate = delegate
         _ = await #expect(throws: RequestError.self) { try await batch.send() }
-        await end { done in batch.start { _, _ in done(()) } }
+        _ = await batch.ended()
         #expect(
             delegate.lines == ["0 failed invalidConfiguration", "0 failed invalidConfiguration"])
         delegate.lines = []
@@ -279,7 +236,7 @@ import Testing
         let work = Task { try await running.send() }
         try await gate.reached()
         _ = await #expect(throws: RequestError.self) { try await running.send() }
-        await end { done in running.start { _, _ in done(()) } }
+        _ = await running.ended()
         #expect(delegate.lines.isEmpty)
         gate.open()
         _ = try await work.value

@@ -5,7 +5,7 @@ import Testing
 
 /// Accessories receive the lifecycle events of batches and chains, also through wrapper accessories.
 @Suite(.limited) @MainActor struct CompositeLifecycleTests {
-    private typealias LifecycleEvent = ClosureAccessory.LifecycleEvent
+    private typealias LifecycleEvent = RequestUnit.Event
 
     private let batchLines = [
         "BatchRequest willStart", "x willStart", "x willStop", "x didStop",
@@ -18,12 +18,10 @@ import Testing
         var events: [LifecycleEvent] = []
         let batch = BatchRequest([fixture.with(Plain("x"))])
         await withCheckedContinuation { continuation in
-            batch.accessories = [
-                ClosureAccessory.ofComposites { event, _ in
-                    events.append(event)
-                    if event == .didStop { continuation.resume() }
-                }
-            ]
+            batch.observe { event, _ in
+                events.append(event)
+                if event == .didStop { continuation.resume() }
+            }
             let task = batch.start()
             task.suspend()
             task.resume()
@@ -36,34 +34,35 @@ import Testing
         let fixture = AgentFixture()
         fixture.transport.respond { _ in .json("{}") }
         var lines: [String] = []
-        let both = ClosureAccessory { event, request in
-            lines.append("\(request.url) \(event)")
-        } composite: { event, composite in
-            lines.append("\(type(of: composite)) \(event)")
-        }
         let member = fixture.with(Plain("x"))
-        member.accessories = [both]
         let batch = BatchRequest([member])
-        batch.accessories = [both]
+        for unit in [member, batch] as [RequestUnit] {
+            unit.observe { event, unit in
+                let name = (unit as? BaseRequest).map { "\($0.url)" } ?? "\(type(of: unit))"
+                lines.append("\(name) \(event)")
+            }
+        }
         _ = try await batch.send()
         #expect(lines == batchLines)
     }
 
-    @Test func wrapperAccessoriesForwardCompositeEvents() async throws {
-        let fixture = AgentFixture()
-        fixture.transport.respond { _ in .json("{}") }
+    @Test func weakAccessoriesReceiveCompositeEvents() async throws {
         let recorders = [LifecycleRecorder(), LifecycleRecorder()]
+        let fixture = AgentFixture { $0.observe(weakly: recorders[1]) }
+        fixture.transport.respond { _ in .json("{}") }
         let batch = BatchRequest([fixture.with(Plain("x"))])
-        batch.accessories = [WeakAccessory(recorders[0]), AgentAccessory(weak: recorders[1])]
+        batch.observe(weakly: recorders[0])
         _ = try await batch.send()
         for recorder in recorders {
-            #expect(recorder.lines == batchLines.filter { $0.hasPrefix("Batch") })
+            #expect(
+                recorder.lines.filter { $0.hasPrefix("Batch") }
+                    == batchLines.filter { $0.hasPrefix("Batch") })
         }
     }
 
     @Test func configurationAccessoriesReceiveEventsOfBatchesAndChains() async throws {
         let recorder = LifecycleRecorder()
-        let fixture = AgentFixture { $0.accessories = [AgentAccessory(weak: recorder)] }
+        let fixture = AgentFixture { $0.observe(weakly: recorder) }
         fixture.transport.respond { _ in .json("{}") }
         _ = try await BatchRequest([fixture.with(Plain("x"))]).send()
         #expect(recorder.lines == batchLines)
@@ -79,7 +78,7 @@ import Testing
     @Test func emptyChainReportsItsEventsWithoutAnAgent() async throws {
         let chain = ChainRequest()
         var events: [LifecycleEvent] = []
-        chain.accessories = [ClosureAccessory.ofComposites { event, _ in events.append(event) }]
+        chain.observe { event, _ in events.append(event) }
         try await chain.send()
         #expect(events == [.willStart, .willStop, .didStop])
     }

@@ -37,11 +37,11 @@ import Testing
         var iterator = calls.makeAsyncIterator()
         #expect(await iterator.next() == false)
         // The next observers meet a value that was not reported yet: the total is unknown, and known again.
-        run.expect(total: 2)
-        let total = Self.inObserver { run.transferProgress.current.totalBytesToReceive }
+        run.members?.expect(total: 2)
+        let total = Self.inObserver { run.progress.current.totalBytesToReceive }
         #expect(total == nil)
         #expect(await iterator.next() == false)
-        run.expect(total: 1)
+        run.members?.expect(total: 1)
         let progress = Self.inObserver { run.foundationProgress() }
         #expect(progress.totalUnitCount == 100)
         #expect(await iterator.next() == false)
@@ -91,7 +91,7 @@ import Testing
         // Another value, so that there is a last call after this one.
         run.hub.update { $0.bytesReceived = 1 }
         gate.open()
-        for await _ in run.progressUpdates {}
+        for await _ in try #require(run.members).updates {}
         // Another request runs to its end meanwhile.
         let other = AgentFixture()
         other.transport.on(nil, nil, .json("{}"))

@@ -4,76 +4,44 @@ import ErrandTesting
 import TestSupport
 import Testing
 
-/// Batches and chains that synchronous code gives up, with their typed results.
+/// Batches and chains that synchronous code gives up to a queue.
 @Suite(.limited) struct CompositeQueueTests {
-    /// The calls of a closure.
-    private struct Calls<Value: Sendable> {
-        private let stream: AsyncStream<Value>
-        let continuation: AsyncStream<Value>.Continuation
-
-        init(of type: Value.Type = Value.self) { (stream, continuation) = AsyncStream.makeStream() }
-
-        /// The value of the first call; more calls are found by the tests of the ends.
-        var first: Value {
-            get async throws { try #require(await stream.first { _ in true }) }
-        }
-    }
-
-    private typealias Values = Result<[User], RequestError>
-    private typealias Results = Result<[Result<User, RequestError>], RequestError>
-
     private let fixture = CompositeFixture()
 
     @Test func typedBatchDeliversItsValues() async throws {
-        let calls = Calls(of: Values.self)
-        let continuation = calls.continuation
-        fixture.agent.start(
-            BatchRequest.Typed([GetUser(id: 1), GetUser(id: 2)]), on: .global()
-        ) { continuation.yield($0) }
-        #expect(try await calls.first.get().map(\.nick) == ["1", "2"])
-        let others = Calls(of: Values.self)
-        let next = others.continuation
-        BatchRequest.Typed.start(
-            BatchRequest.Typed([fixture.user(0)]), on: .global()
-        ) { next.yield($0) }
-        #expect(try await others.first.failure?.code == .unacceptableStatus)
+        let users = await BatchRequest.Typed.outputOnQueue(
+            BatchRequest.Typed([GetUser(id: 1), GetUser(id: 2)]), on: fixture.agent)
+        #expect(try users.get().map(\.nick) == ["1", "2"])
+        let failed = await BatchRequest.Typed.outputOnQueue(
+            BatchRequest.Typed([fixture.user(0)]))
+        #expect(failed.failure?.code == .unacceptableStatus)
     }
 
-    @Test func typedBatchDeliversItsResults() async throws {
-        let calls = Calls(of: Results.self)
-        let continuation = calls.continuation
-        fixture.agent.start(
-            BatchRequest.Typed([GetUser(id: 1), GetUser(id: 0)], policy: .collectAll),
-            on: .global(), results: { continuation.yield($0) })
-        #expect(try await calls.first.get().map { (try? $0.get())?.nick } == ["1", nil])
-        let others = Calls(of: Results.self)
-        let next = others.continuation
-        BatchRequest.Typed.start(
-            BatchRequest.Typed([fixture.user(0)], policy: .collectAll), on: .global(),
-            results: { next.yield($0) })
-        #expect(try await others.first.get().map { $0.failure?.code } == [.unacceptableStatus])
+    @Test func typedBatchThatSucceedsWithoutAnOutputFailsWithTheErrorOfItsMember() async throws {
+        let users = await BatchRequest.Typed.outputOnQueue(
+            BatchRequest.Typed([fixture.user(1), fixture.user(0)], policy: .collectAll))
+        #expect(users.failure?.code == .unacceptableStatus)
+        let results = await BatchRequest.Typed.endedOnQueue(
+            BatchRequest.Typed([fixture.user(1), fixture.user(0)], policy: .collectAll))
+        #expect(try results.get().map { $0.failure?.code } == [nil, .unacceptableStatus])
     }
 
     @Test func typedChainDeliversItsValue() async throws {
-        let calls = Calls(of: Result<User, RequestError>.self)
-        let continuation = calls.continuation
-        fixture.agent.start(ChainRequest.Typed { $0.add(GetUser(id: 2)) }, on: .global()) {
-            continuation.yield($0)
-        }
-        #expect(try await calls.first.get().nick == "2")
-        let others = Calls(of: Result<User, RequestError>.self)
-        let next = others.continuation
-        ChainRequest.Typed.start(ChainRequest.Typed { $0.add(GetUser(id: 0)) }, on: .global()) {
-            next.yield($0)
-        }
+        let user = await ChainRequest.Typed.outputOnQueue(
+            ChainRequest.Typed { $0.add(GetUser(id: 2)) }, on: fixture.agent)
+        #expect(try user.get().nick == "2")
         // The chain has no agent for the shared configuration without a base URL.
-        #expect(try await others.first.failure != nil)
+        let failed = await ChainRequest.Typed.outputOnQueue(
+            ChainRequest.Typed { $0.add(GetUser(id: 0)) })
+        #expect(failed.failure != nil)
     }
 
     @Test func batchThatIsGivenUpIsReadFromItsSequence() async throws {
         let batch = BatchRequest([Plain("a"), Plain("b")])
         let members = batch.members
-        fixture.agent.start(batch, on: .global()) { _ in }
+        BatchRequest.start(batch, on: fixture.agent, queue: .global()) { _ in
+        } failure: { _, _ in
+        }
         var indices: [Int] = []
         for await member in members where member.error == nil { indices.append(member.index) }
         #expect(indices.sorted() == [0, 1])
@@ -85,29 +53,57 @@ import Testing
             chain.abort(RequestError(.rejected, stage: .process, "no"))
         }
         chain.add(Plain("b"))
-        let calls = Calls(of: Result<[Response], RequestError>.self)
-        let continuation = calls.continuation
-        fixture.agent.start(chain, on: .global()) { continuation.yield($0) }
-        let error = try await calls.first.failure
+        let error = await ChainRequest.endedOnQueue(chain, on: fixture.agent).failure
         #expect(error?.code == .rejected)
         #expect(error?.precedingResponses.map { $0.json["path"].string } == ["/a"])
     }
 
-    private final class Opening: RequestDelegate, Sendable {
-        let gate: Gate
-        init(_ gate: Gate) { self.gate = gate }
-        func compositeFinished(_ composite: any CompositeRequest) { gate.open() }
+    /// Records the order of the ends, each of which must be on the queue.
+    private final class Order: RequestDelegate, RequestAccessory {
+        let queue: DispatchQueue
+        var lines: [String] = []
+
+        init(_ queue: DispatchQueue) { self.queue = queue }
+
+        private func add(_ line: String) {
+            dispatchPrecondition(condition: .onQueue(queue))
+            lines.append(line)
+        }
+
+        func requestDidFinish(_ request: BaseRequest) { add("\(request.url) finished") }
+        func requestDidStop(_ request: BaseRequest) { add("\(request.url) stopped") }
+        func compositeDidFinish(_ composite: CompositeRequest) { add("batch finished") }
+        func compositeWillStop(_ composite: CompositeRequest) { add("batch will stop") }
+        func compositeDidStop(_ composite: CompositeRequest) { add("batch stopped") }
     }
 
-    @Test func delegateIsCalledBeforeTheClosure() async throws {
-        let gate = Gate()
-        let delegate = Opening(gate)
-        let batch = BatchRequest([Plain("a")])
-        batch.delegate = delegate
-        let calls = Calls(of: Bool.self)
-        let continuation = calls.continuation
-        fixture.agent.start(batch, on: .global()) { _ in continuation.yield(gate.isOpen) }
-        #expect(try await calls.first)
-        withExtendedLifetime(delegate) {}
+    /// The end of a batch with its lines, from a function that gives everything up.
+    private func orderOfEnds(_ queue: DispatchQueue) async -> [String] {
+        await withCheckedContinuation { continuation in
+            let order = Order(queue)
+            let (member, nested) = (fixture.plain("a"), fixture.plain("b"))
+            let inner = BatchRequest([nested])
+            for unit in [member, nested, inner] as [RequestUnit] {
+                unit.delegate = order
+                unit.accessories = [order]
+            }
+            let batch = BatchRequest([member, inner], maxConcurrent: 1)
+            BatchRequest.start(batch, queue: queue) { batch in
+                dispatchPrecondition(condition: .onQueue(queue))
+                let order = batch.requests.first?.accessories.first as? Order
+                continuation.resume(returning: order?.lines ?? [])
+            } failure: { _, _ in
+                continuation.resume(returning: [])
+            }
+        }
+    }
+
+    @Test(arguments: [true, false]) func everythingAtTheEndIsOnTheQueue(isSerial: Bool) async {
+        let queue = DispatchQueue(label: "ends", attributes: isSerial ? [] : .concurrent)
+        #expect(
+            await orderOfEnds(queue) == [
+                "a finished", "a stopped", "b finished", "b stopped", "batch will stop",
+                "batch finished", "batch stopped",
+            ])
     }
 }

@@ -2,6 +2,7 @@ import Dispatch
 import Errand
 import ErrandTesting
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -19,9 +20,9 @@ import Testing
 
     @Test @MainActor func secondStartOfARunningBatchFails() async throws {
         let batch = BatchRequest([Plain("slow")])
-        let first = fixture.agent.start(batch)
+        let first = batch.start(on: fixture.agent)
         let closure = await withCheckedContinuation { continuation in
-            fixture.agent.start(batch) { _ in
+            batch.start(on: fixture.agent) { _ in
                 continuation.resume(returning: RequestError?.none)
             } failure: { _, error in
                 continuation.resume(returning: error)
@@ -39,14 +40,14 @@ import Testing
     @Test @MainActor func secondStartOfARunningChainFails() async throws {
         let chain = ChainRequest()
         chain.add(Plain("slow"))
-        let first = fixture.agent.start(chain)
+        let first = chain.start(on: fixture.agent)
         let sent = await #expect(throws: RequestError.self) { try await chain.send() }
         #expect(sent?.code == .chainFailed && sent?.message.contains("in progress") == true)
         // As a member of another chain it is refused as well.
         let outer = ChainRequest()
         outer.add(chain)
         let member = await #expect(throws: RequestError.self) {
-            try await fixture.agent.send(outer)
+            try await outer.send(on: fixture.agent)
         }
         #expect(member?.code == .chainFailed && outer.task == nil)
         #expect(chain.task === first)
@@ -60,8 +61,8 @@ import Testing
         let chain = ChainRequest()
         chain.add(batch)
         for _ in 0..<2 {
-            try await fixture.agent.send(batch)
-            try await fixture.agent.send(chain)
+            try await batch.send(on: fixture.agent)
+            try await chain.send(on: fixture.agent)
         }
         #expect(fixture.transport.requests.count == 4)
     }
@@ -69,8 +70,10 @@ import Testing
     @Test @MainActor func batchCanBeStartedAgainInItsClosure() async {
         let batch = BatchRequest([Plain("a")])
         let count = await withCheckedContinuation { continuation in
-            fixture.agent.start(batch) { batch in
-                self.fixture.agent.start(batch) { continuation.resume(returning: $0.results.count) }
+            batch.start(on: fixture.agent) { batch in
+                batch.start(on: self.fixture.agent) {
+                    continuation.resume(returning: $0.results.count)
+                }
             }
         }
         #expect(count == 1 && fixture.transport.requests.count == 2)
@@ -81,7 +84,7 @@ import Testing
     @Test @MainActor func collectAllSucceedsWithClosuresAsWithSend() async throws {
         let batch = BatchRequest([Plain("bad"), Plain("a")], policy: .collectAll)
         let error = await withCheckedContinuation { continuation in
-            fixture.agent.start(batch) { _ in
+            batch.start(on: fixture.agent) { _ in
                 continuation.resume(returning: RequestError?.none)
             } failure: { _, error in
                 continuation.resume(returning: error)
@@ -89,37 +92,41 @@ import Testing
         }
         #expect(error == nil && batch.failedRequest === batch.requests[0])
         #expect(batch.results.map { (try? $0.get()) != nil } == [false, true])
-        #expect(try await fixture.agent.send(batch).count == 2)
+        #expect(try await batch.send(on: fixture.agent).count == 2)
     }
 
     // MARK: - Off every actor
 
     @Test func batchStartsFromSynchronousCode() async throws {
         let queue = DispatchQueue(label: "batch")
-        let result = await withCheckedContinuation { continuation in
-            fixture.agent.start(BatchRequest([Plain("a"), Plain("a")]), on: queue) { result in
+        let events = Mutex<[String]>([])
+        nonisolated(unsafe) let batch = BatchRequest([Plain("a"), Plain("a")])
+        batch.observe { event, _ in
+            if event != .willStart { dispatchPrecondition(condition: .onQueue(queue)) }
+            events.withLock { $0.append("\(event)") }
+        }
+        let result = await withCheckedContinuation { done in
+            BatchRequest.start(batch, on: fixture.agent, queue: queue) { batch in
                 dispatchPrecondition(condition: .onQueue(queue))
-                continuation.resume(returning: result)
+                done.resume(returning: batch.result ?? .failure(.cancelled))
+            } failure: { _, error in
+                done.resume(returning: .failure(error))
             }
         }
         #expect(try result.get().map { try $0.get().json["n"].int } == [1, 1])
+        #expect(events.withLock { $0 } == ["willStart", "willStop"])
     }
 
     @Test func chainStartsFromSynchronousCode() async throws {
-        let result = await withCheckedContinuation { continuation in
-            let chain = ChainRequest()
-            chain.add(fixture.with(Plain("a"))).then { [fixture] _ in fixture.with(Plain("a")) }
-            ChainRequest.start(chain, on: .global()) { continuation.resume(returning: $0) }
-        }
+        let chain = ChainRequest()
+        chain.add(fixture.with(Plain("a"))).then { [fixture] _ in fixture.with(Plain("a")) }
+        let result = await ChainRequest.endedOnQueue(chain)
         #expect(try result.get().count == 2)
     }
 
     @Test func compositeStartedFromSynchronousCodeCanBeCancelled() async throws {
-        let result = await withCheckedContinuation { continuation in
-            let batch = BatchRequest([fixture.with(Plain("slow"))], policy: .collectAll)
-            let task = BatchRequest.start(batch, on: .global()) {
-                continuation.resume(returning: $0)
-            }
+        let batch = BatchRequest([fixture.with(Plain("slow"))], policy: .collectAll)
+        let result = await BatchRequest.endedOnQueue(batch) { task in
             Task {
                 _ = try await fixture.transport.nextRequest()
                 task.cancel()
@@ -130,11 +137,9 @@ import Testing
     }
 
     @Test func failureIsDeliveredOnTheQueue() async throws {
-        let result = await withCheckedContinuation { continuation in
-            let chain = ChainRequest()
-            chain.add(Plain("bad"))
-            fixture.agent.start(chain, on: .global()) { continuation.resume(returning: $0) }
-        }
+        let chain = ChainRequest()
+        chain.add(Plain("bad"))
+        let result = await ChainRequest.endedOnQueue(chain, on: fixture.agent)
         let error = #expect(throws: RequestError.self) { try result.get() }
         #expect(error?.code == .unacceptableStatus)
     }
@@ -146,7 +151,7 @@ import Testing
         let work = Task {
             let batch = BatchRequest([Plain("slow"), Plain("a")], policy: .collectAll)
             batch.deadline = .seconds(5)
-            let error = await #expect(throws: RequestError.self) { try await agent.send(batch) }
+            let error = await #expect(throws: RequestError.self) { try await batch.send(on: agent) }
             #expect(error?.code == .timedOut && error?.timeout == .total)
             #expect(error?.message.contains("5.0 seconds") == true)
             #expect(batch.requests[0].error?.code == .cancelled)
@@ -171,7 +176,7 @@ import Testing
             chain.add(BatchRequest([Plain("slow")]))
             chain.add(Plain("a"))
             chain.recover { _, _ in .proceed }
-            return await #expect(throws: RequestError.self) { try await agent.send(chain) }
+            return await #expect(throws: RequestError.self) { try await chain.send(on: agent) }
         }
         for _ in 0..<2 { _ = try await transport.nextRequest() }
         try await clock.untilSleeping()
@@ -183,7 +188,7 @@ import Testing
     @Test func deadlineThatIsNotReachedLeavesNoTimer() async throws {
         let batch = BatchRequest([Plain("a")])
         batch.deadline = .seconds(1)
-        try await fixture.agent.send(batch)
+        try await batch.send(on: fixture.agent)
         while fixture.clock.sleepers > 0 { await Task.yield() }
         fixture.clock.advance(by: .seconds(2))
         #expect(batch.results.count == 1)
@@ -193,7 +198,9 @@ import Testing
         let chain = ChainRequest()
         chain.add(Plain("a"))
         chain.deadline = .zero
-        let error = await #expect(throws: RequestError.self) { try await fixture.agent.send(chain) }
+        let error = await #expect(throws: RequestError.self) {
+            try await chain.send(on: fixture.agent)
+        }
         #expect(error?.code == .invalidConfiguration && error?.stage == .build)
         #expect(fixture.transport.requests.isEmpty && chain.task == nil)
     }

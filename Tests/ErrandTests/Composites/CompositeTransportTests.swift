@@ -69,16 +69,16 @@ import Testing
             batch
             ChainRequest.Step { batch.isFromCache ? nil : Stored("d") }
         }
-        #expect(try await agent.send(chain).count == 4 && !batch.isFromCache)
+        #expect(try await chain.send(on: agent).count == 4 && !batch.isFromCache)
         let before = server.requests.count
         #expect(before == 4)
         // A run whose members end at once has one end, too, and is released.
-        #expect(try await agent.send(chain).count == 3 && batch.isFromCache)
+        #expect(try await chain.send(on: agent).count == 3 && batch.isFromCache)
         weak var released: BatchRequest?
         await withCheckedContinuation { continuation in
             let other = BatchRequest((0..<20).map { _ in Stored("a") })
             released = other
-            agent.start(other) { batch in
+            other.start(on: agent) { batch in
                 #expect(batch.isFromCache)
                 continuation.resume()
             }

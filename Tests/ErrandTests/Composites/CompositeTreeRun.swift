@@ -36,7 +36,7 @@ import Testing
         on agent: RequestAgent, _ clock: ManualClock?, silent: [Int: Gate] = [:],
         _ note: String, sent: () -> [String]?
     ) async throws -> Int {
-        let task = Mutex<CompositeTask?>(nil)
+        let task = Mutex<RequestTask?>(nil)
         let kind = stop?.kind ?? .cancel
         let isStopped = Mutex(false)
         @Sendable func stopNow() {
@@ -84,43 +84,40 @@ import Testing
     // MARK: - The run
 
     private func run(
-        on agent: RequestAgent, _ started: @escaping @Sendable (CompositeTask) -> Void
+        on agent: RequestAgent, _ started: @escaping @Sendable (RequestTask) -> Void
     ) async -> (RequestError?, [WeakMember]) {
         let deadline: Duration? = stop?.kind == .deadline ? .seconds(10) : nil
         if form == .queue {
-            let error = await withCheckedContinuation { continuation in
-                var ignored: [WeakMember] = []
-                switch Self.make(tree, recorder, deadline, &ignored) {
-                case let batch as BatchRequest:
-                    nonisolated(unsafe) let batch = batch
-                    started(
-                        agent.start(batch, on: .global()) {
-                            continuation.resume(returning: $0.failure)
-                        })
-                case let chain as ChainRequest:
-                    nonisolated(unsafe) let chain = chain
-                    started(
-                        agent.start(chain, on: .global()) {
-                            continuation.resume(returning: $0.failure)
-                        })
-                default: continuation.resume(returning: .cancelled)
-                }
+            var ignored: [WeakMember] = []
+            let error: RequestError?
+            switch Self.make(tree, recorder, deadline, &ignored) {
+            case let batch as BatchRequest:
+                nonisolated(unsafe) let batch = batch
+                error = await BatchRequest.endedOnQueue(batch, on: agent, onStart: started).failure
+            case let chain as ChainRequest:
+                nonisolated(unsafe) let chain = chain
+                error = await ChainRequest.endedOnQueue(chain, on: agent, onStart: started).failure
+            default: error = .cancelled
             }
             return (error, [])
         }
         var members: [WeakMember] = []
         let root = Self.make(tree, recorder, deadline, &members)
         let error = await (form == .send ? send(root, agent, started) : start(root, agent, started))
-        #expect((root as? BatchRequest)?.task == nil && (root as? ChainRequest)?.task == nil)
+        #expect(root.task == nil)
         return (error, members)
     }
 
     private func send(
-        _ root: any CompositeMember, _ agent: RequestAgent, _ started: (CompositeTask) -> Void
+        _ root: RequestUnit, _ agent: RequestAgent, _ started: (RequestTask) -> Void
     ) async -> RequestError? {
         do throws(RequestError) {
-            if let batch = root as? BatchRequest { try await agent.send(batch, onStart: started) }
-            if let chain = root as? ChainRequest { try await agent.send(chain, onStart: started) }
+            if let batch = root as? BatchRequest {
+                try await batch.send(on: agent, onStart: started)
+            }
+            if let chain = root as? ChainRequest {
+                try await chain.send(on: agent, onStart: started)
+            }
             return nil
         } catch {
             return error
@@ -128,22 +125,18 @@ import Testing
     }
 
     private func start(
-        _ root: any CompositeMember, _ agent: RequestAgent, _ started: (CompositeTask) -> Void
+        _ root: RequestUnit, _ agent: RequestAgent, _ started: (RequestTask) -> Void
     ) async -> RequestError? {
-        await withCheckedContinuation { continuation in
-            if let batch = root as? BatchRequest {
-                started(agent.start(batch) { continuation.resume(returning: $1.failure) })
-            }
-            if let chain = root as? ChainRequest {
-                started(agent.start(chain) { continuation.resume(returning: $1.failure) })
-            }
+        if let batch = root as? BatchRequest {
+            return await batch.ended(on: agent, onStart: started).failure
         }
+        return await (root as? ChainRequest)?.ended(on: agent, onStart: started).failure
     }
 
     private static func make(
         _ tree: CompositeTree, _ recorder: CompositeTreeRecorder, _ deadline: Duration? = nil,
         _ made: inout [WeakMember]
-    ) -> any CompositeMember {
+    ) -> RequestUnit {
         switch tree {
         case .request(let number, let outcome):
             let request = Request(CompositeTree.path(number, outcome))
@@ -174,7 +167,7 @@ import Testing
         }
     }
 
-    private static func add<Member: CompositeMember>(
+    private static func add<Member: RequestUnit>(
         _ member: Member, to chain: ChainRequest, isMade: Bool
     ) {
         if isMade { chain.add { () -> Member? in member } } else { chain.add(member) }
@@ -250,13 +243,8 @@ import Testing
     }
 }
 
-extension Result {
-    /// The error of a failure.
-    var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
-}
-
 /// Records the lifecycle events of all members of a tree by their tags, on any thread.
-final class CompositeTreeRecorder: LifecycleAccessory, Sendable {
+final class CompositeTreeRecorder: RequestAccessory, Sendable {
     private struct State {
         var lines: [String] = []
         var ends: [Int: RequestError.Code?] = [:]
@@ -294,17 +282,11 @@ final class CompositeTreeRecorder: LifecycleAccessory, Sendable {
         observer(count, line)
     }
 
-    func request(_ request: BaseRequest, reached event: ClosureAccessory.LifecycleEvent) {
-        if event == .didStop {
-            let (tag, code) = (request.tag, request.error?.code)
+    func notify(_ event: RequestUnit.Event, of unit: RequestUnit) {
+        if event == .didStop, unit is BaseRequest {
+            let (tag, code) = (unit.tag, unit.error?.code)
             state.withLock { _ = $0.ends.updateValue(code, forKey: tag) }
         }
-        add("\(request.tag) \(event)")
-    }
-
-    func composite(
-        _ composite: any CompositeRequest, reached event: ClosureAccessory.LifecycleEvent
-    ) {
-        add("\(composite.tag) \(event)")
+        add("\(unit.tag) \(event)")
     }
 }

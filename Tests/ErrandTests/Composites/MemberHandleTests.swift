@@ -1,4 +1,5 @@
 import ErrandTesting
+import Synchronization
 import TestSupport
 import Testing
 
@@ -6,14 +7,16 @@ import Testing
 
 /// What happens to a member, or to a closure, that starts while its run is suspended or is to stop.
 @Suite(.limited) struct MemberHandleTests {
-    private func makeTask() -> CompositeTask {
-        CompositeTask(BatchRequest([BaseRequest]()), on: nil)
+    private let agent = AgentFixture().agent
+
+    private func makeTask(within parent: RequestTask.Members? = nil) -> RequestTask {
+        BatchRequest([]).makeTask(on: agent, within: parent)
     }
 
     /// Starts the closure of a node in a run; returns the number of its starts.
-    private func enter(_ run: CompositeTask, _ starts: Shared<Int>) -> ClosureTask {
+    private func enter(_ run: RequestTask, _ starts: Shared<Int>) -> ClosureTask {
         let node = ClosureTask()
-        run.enter(.closure(node), at: 0)
+        run.members?.enter(node, at: 0)
         node.start {
             starts.value += 1
             return Task {}
@@ -72,19 +75,48 @@ import Testing
 
     // MARK: - Members
 
+    @Test func memberThatEntersAPausedRunIsSuspendedAndResumedWithIt() {
+        let run = makeTask()
+        run.suspend()
+        let member = makeTask(within: run.members)
+        run.members?.enter(member, at: 0)
+        #expect(member.phase == .suspended)
+        run.resume()
+        #expect(member.phase == .described)
+    }
+
+    @Test func membersGetThePriorityOfTheRun() {
+        let run = makeTask()
+        let (first, second) = (makeTask(within: run.members), makeTask(within: run.members))
+        run.members?.enter(first, at: 0)
+        run.priority = .high
+        run.members?.enter(second, at: 1)
+        #expect(first.priority == .high && second.priority == .high)
+    }
+
+    @Test func taskOfACompositeHasNoResponse() async {
+        let batch = BatchRequest([])
+        let task = Mutex<RequestTask?>(nil)
+        _ = try? await batch.send(on: agent) { started in task.withLock { $0 = started } }
+        let run = task.withLock { $0 }
+        let error = await #expect(throws: RequestError.self) { try await run?.response() }
+        #expect(error?.code == .invalidCombination && run?.phase == .ended)
+        #expect(run?.record.state == .succeeded && run?.endpoint == "BatchRequest")
+    }
+
     @Test func memberThatEntersAStoppedRunIsCancelled() {
         for isExpired in [false, true] {
             let run = makeTask()
-            if isExpired { run.expire(after: .seconds(1)) } else { run.cancel() }
-            let member = CompositeTask(BatchRequest([BaseRequest]()), within: run)
-            run.enter(.composite(member), at: 0)
-            #expect(member.isCancelled)
-            run.leave(0)
+            if isExpired { run.stop(.deadline) } else { run.cancel() }
+            let member = makeTask(within: run.members)
+            run.members?.enter(member, at: 0)
+            #expect(member.phase == .cancelling)
+            run.members?.leave(0)
         }
         let run = makeTask()
-        let member = CompositeTask(BatchRequest([BaseRequest]()), within: run)
-        run.enter(.composite(member), at: 0)
-        #expect(!member.isCancelled)
-        run.leave(0)
+        let member = makeTask(within: run.members)
+        run.members?.enter(member, at: 0)
+        #expect(member.phase == .described)
+        run.members?.leave(0)
     }
 }

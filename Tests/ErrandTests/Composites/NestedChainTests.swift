@@ -95,15 +95,15 @@ import Testing
         let fixture = AgentFixture()
         fixture.transport.respond { _ in ScriptedResponse.json("{}").held(by: gate) }
         var lines: [String] = []
-        func recorder(_ name: String) -> ClosureAccessory {
-            ClosureAccessory.ofComposites { event, _ in lines.append("\(name) \(event)") }
+        func record(_ unit: RequestUnit, _ name: String) {
+            unit.observe { event, _ in lines.append("\(name) \(event)") }
         }
         let members = [fixture.with(Plain("a")), fixture.with(Plain("b"))]
         let batch = BatchRequest(members)
         let (inner, chain) = (ChainRequest(), ChainRequest())
-        batch.accessories = [recorder("batch")]
-        inner.accessories = [recorder("inner")]
-        chain.accessories = [recorder("chain")]
+        record(batch, "batch")
+        record(inner, "inner")
+        record(chain, "chain")
         inner.add(batch)
         inner.add(fixture.with(Plain("never")))
         chain.add(inner) { _, _ in lines.append("callback") }
@@ -120,7 +120,7 @@ import Testing
         let running = try #require(chain.task)
         running.cancel()
         #expect(await work.value?.code == .cancelled)
-        #expect(running.isCancelled && chain.task == nil)
+        #expect(running.phase == .ended && chain.task == nil)
         #expect(members.allSatisfy { $0.error?.code == .cancelled })
         #expect(fixture.transport.requestCount == 2 && fixture.transport.inFlight == 0)
         let starts = ["chain willStart", "inner willStart", "batch willStart"]
@@ -152,7 +152,7 @@ import Testing
         task.cancel()
         try await end.passed()
         #expect(result.withLock { $0 }?.code == .cancelled)
-        #expect(task.progress.finished == 1)
+        #expect(task.members?.finished == 1)
     }
 
     @Test func chainCannotContainItself() async {

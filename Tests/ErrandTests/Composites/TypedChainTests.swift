@@ -12,7 +12,8 @@ import Testing
         let first = chain.add(fixture.user(1))
         let second = chain.add { fixture.user(Int(try first.output.nick)! + 1) }
         let third = chain.add { fixture.user(Int(try first.output.nick + second.output.nick)!) }
-        #expect(try await chain.value(of: third).nick == "12")
+        try await chain.send()
+        #expect(try third.output.nick == "12")
         #expect(fixture.paths == ["/users?id=1", "/users?id=2", "/users?id=12"])
         #expect(try first.output.nick == "1" && second.member?.output?.nick == "2")
     }
@@ -69,7 +70,7 @@ import Testing
 
     @Test func typedChainIsAMemberOfATypedBatch() async throws {
         let chain = ChainRequest.Typed { $0.add(fixture.user(1)) }
-        let (one, two) = try await BatchRequest.Typed(chain, fixture.user(2)).values()
+        let (one, two) = try await BatchRequest.Typed(chain, fixture.user(2)).value()
         #expect(one.nick == "1" && two.nick == "2")
     }
 
@@ -101,11 +102,13 @@ import Testing
         let first = chain.add(fixture.user(1))
         let skipped = chain.add(fixture.user(2)).onlyIf { try first.output.nick == "9" }
         chain.add(fixture.user(3)).onlyIf { try first.output.nick == "1" }
-        var counts: (finished: Int, total: Int)?
-        chain.add(fixture.user(4)) { chain, _ in counts = chain.task?.progress }
+        var counts: (finished: Int?, total: Int?)
+        chain.add(fixture.user(4)) { chain, _ in
+            counts = (chain.task?.members?.finished, chain.task?.members?.total)
+        }
         try await chain.send()
         #expect(fixture.paths == ["/users?id=1", "/users?id=3", "/users?id=4"])
-        #expect(skipped.member == nil && counts?.finished == 4 && counts?.total == 4)
+        #expect(skipped.member == nil && counts.finished == 4 && counts.total == 4)
         let error = #expect(throws: RequestError.self) { try skipped.output }
         #expect(error?.code == .chainFailed)
     }
@@ -181,7 +184,7 @@ import Testing
         let chain = ChainRequest()
         for id in 1...3 { chain.add(fixture.user(id)) }
         var updates: AsyncStream<(finished: Int, total: Int)>?
-        try await chain.send { updates = $0.progressUpdates }
+        try await chain.send { updates = $0.members?.updates }
         var last: (finished: Int, total: Int)?
         for await progress in try #require(updates) { last = progress }
         #expect(last?.finished == 3 && last?.total == 3)

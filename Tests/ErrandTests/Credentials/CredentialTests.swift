@@ -189,8 +189,8 @@ private final class OwnAuthorization: BaseRequest {
             BearerAuthenticator {
                 token.withLock { $0 }
             } refresh: {
-                let newToken = try await agent.withLock { $0 }?.send(Plain("token")).json["token"]
-                    .string
+                let newToken = try await Plain("token").send(on: agent.withLock { $0 })
+                    .json["token"].string
                 token.withLock { $0 = newToken ?? "" }
             })
         agent.withLock { $0 = fixture.agent }

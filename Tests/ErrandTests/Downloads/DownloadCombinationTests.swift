@@ -72,7 +72,7 @@ import Testing
         for ignoresCache in [false, false, true] {
             let report = Report(at: folder.appendingPathComponent("file"), policy)
             report.ignoresCache = ignoresCache
-            let file = try await fixture.agent.value(report)
+            let file = try await report.value(on: fixture.agent)
             #expect(try Data(contentsOf: file.url) == body)
             #expect(report.response?.source == .network)
             await fixture.agent.flushCache()

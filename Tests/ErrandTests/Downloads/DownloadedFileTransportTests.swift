@@ -41,7 +41,7 @@ import Testing
     ) async throws -> DownloadedFile {
         let agent = RequestAgent(
             configuration: Configuration(), transport: kind.makeTransport(), store: nil)
-        return try await agent.value(FolderDownload(server.url(path), into: folder, change))
+        return try await FolderDownload(server.url(path), into: folder, change).value(on: agent)
     }
 
     private func names() throws -> [String] {

@@ -10,33 +10,28 @@ import Testing
     @Test func closureAccessoryReceivesEveryLifecycleEvent() async {
         let fixture = AgentFixture()
         fixture.transport.on(nil, nil, .silence)
-        var events: [ClosureAccessory.LifecycleEvent] = []
+        var events: [RequestUnit.Event] = []
         let request = fixture.with(Plain("x"))
         await withCheckedContinuation { continuation in
-            request.accessories = [
-                ClosureAccessory { event, _ in
-                    events.append(event)
-                    if event == .didStop { continuation.resume() }
-                }
-            ]
+            request.observe { event, _ in
+                events.append(event)
+                if event == .didStop { continuation.resume() }
+            }
             let task = request.start()
             task.suspend()
             task.resume()
             task.cancel()
         }
-        #expect(events == ClosureAccessory.LifecycleEvent.allCases)
+        #expect(events == RequestUnit.Event.allCases)
     }
 
-    @Test func lifecycleAccessoryReceivesEventsThroughWrapperAccessories() async throws {
-        let fixture = AgentFixture()
+    @Test func accessoryWithOneMethodReceivesEventsThroughWeakAccessories() async throws {
+        let recorders = (0..<3).map { _ in LifecycleRecorder() }
+        let fixture = AgentFixture { $0.observe(weakly: recorders[2]) }
         fixture.transport.respond { _ in .json("{}") }
-        let recorders = (0..<4).map { _ in LifecycleRecorder() }
         let request = fixture.with(Plain("x"))
-        request.accessories = [
-            recorders[0], WeakAccessory(recorders[1]),
-            FilteredAccessory(recorders[2]) { _ in true },
-            AgentAccessory(weak: recorders[3]),
-        ]
+        request.accessories = [recorders[0]]
+        request.observe(weakly: recorders[1])
         try await request.send()
         for recorder in recorders {
             #expect(recorder.lines == ["x willStart", "x willStop", "x didStop"])
@@ -66,7 +61,7 @@ import Testing
         fixture.transport.on(nil, nil, .json("{}"))
         let request = fixture.with(Plain("a"))
         var seen: [[String]] = []
-        request.accessories = [ClosureAccessory { _, _ in seen.append(recorder.lines) }]
+        request.observe { _, _ in seen.append(recorder.lines) }
         try await request.send()
         #expect(
             seen == [
@@ -79,8 +74,8 @@ import Testing
         let fixture = AgentFixture()
         fixture.transport.on(nil, nil, .silence)
         let request = fixture.with(Plain("x"))
-        var events: [ClosureAccessory.LifecycleEvent] = []
-        request.accessories = [ClosureAccessory { event, _ in events.append(event) }]
+        var events: [RequestUnit.Event] = []
+        request.observe { event, _ in events.append(event) }
         let work = Task { try await request.send() }
         _ = try? await fixture.transport.nextRequest()
         work.cancel()
@@ -95,14 +90,12 @@ import Testing
         let fixture = AgentFixture { $0.eventListeners.append(blocker) }
         fixture.transport.on(nil, nil, ScriptedResponse.json("{}").held(by: gate))
         let request = fixture.with(Plain("x"))
-        var events: [ClosureAccessory.LifecycleEvent] = []
+        var events: [RequestUnit.Event] = []
         await withCheckedContinuation { continuation in
-            request.accessories = [
-                ClosureAccessory { event, _ in
-                    events.append(event)
-                    if event == .didStop { continuation.resume() }
-                }
-            ]
+            request.observe { event, _ in
+                events.append(event)
+                if event == .didStop { continuation.resume() }
+            }
             let task = request.start()
             Task {
                 try await gate.reached()
@@ -121,15 +114,15 @@ import Testing
 
     @Test func accessoryRelayReportsWhetherItForwardedWillCancel() {
         let request = Plain("x")
-        var events: [ClosureAccessory.LifecycleEvent] = []
-        request.accessories = [ClosureAccessory { event, _ in events.append(event) }]
-        let closed = AccessoryRelay(request: request, agent: .shared)
+        var events: [RequestUnit.Event] = []
+        request.observe { event, _ in events.append(event) }
+        let closed = AccessoryRelay(of: request, by: nil)
         closed.take(.willSuspend)
         #expect(!closed.close())
         // The relay is closed: the event is dropped.
         closed.take(.willCancel)
         #expect(!closed.close() && events == [.willSuspend])
-        let relay = AccessoryRelay(request: request, agent: .shared)
+        let relay = AccessoryRelay(of: request, by: nil)
         relay.take(.willCancel)
         #expect(relay.close() && events == [.willSuspend, .willCancel])
     }
@@ -229,12 +222,12 @@ import Testing
         var didStop: () -> Void = {}
         var lines: [String] = []
 
-        func compositeWillStart(_: any CompositeRequest) { lines.append("willStart") }
-        func compositeWillSuspend(_: any CompositeRequest) { lines.append("willSuspend") }
-        func compositeDidResume(_: any CompositeRequest) { lines.append("didResume") }
-        func compositeWillCancel(_: any CompositeRequest) { lines.append("willCancel") }
-        func compositeWillStop(_: any CompositeRequest) { lines.append("willStop") }
-        func compositeDidStop(_: any CompositeRequest) {
+        func compositeWillStart(_: CompositeRequest) { lines.append("willStart") }
+        func compositeWillSuspend(_: CompositeRequest) { lines.append("willSuspend") }
+        func compositeDidResume(_: CompositeRequest) { lines.append("didResume") }
+        func compositeWillCancel(_: CompositeRequest) { lines.append("willCancel") }
+        func compositeWillStop(_: CompositeRequest) { lines.append("willStop") }
+        func compositeDidStop(_: CompositeRequest) {
             lines.append("didStop")
             didStop()
         }

@@ -85,7 +85,7 @@ import Testing
         let request = URLRequestEndpoint(url)
         let progress = Mutex<[TransferProgress]>([])
         request.progressHandler = { value in progress.withLock { $0.append(value) } }
-        try await agent.send(request)
+        try await request.send(on: agent)
         let last = try #require(progress.withLock { $0.last })
         #expect(last.bytesSent == 3 && last.bytesReceived == 7 && last.fractionCompleted == 1)
         await agent.shutdown()

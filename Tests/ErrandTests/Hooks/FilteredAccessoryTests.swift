@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// `FilteredAccessory` forwards the events of the requests that its condition accepts.
+/// Accessories of a configuration that observe some requests only.
 @Suite(.limited) struct FilteredAccessoryTests {
     private final class Observer: RequestAccessory, Sendable {
         private let lines = Mutex<[String]>([])
@@ -24,7 +24,9 @@ import Testing
     @Test func onlyMatchingRequestsAreForwardedWithTheirResults() async throws {
         let observer = Observer()
         let fixture = AgentFixture {
-            $0.accessories = [FilteredAccessory(observer) { $0 is GetUser || $0.tag == 7 }]
+            $0.observe { event, unit in
+                if unit is GetUser || unit.tag == 7 { observer.notify(event, of: unit) }
+            }
         }
         fixture.transport.respond { request in
             request.url.path == "/tagged"
@@ -42,13 +44,11 @@ import Testing
     }
 
     @Test func closureAccessoryOfTheConfigurationCanBeFiltered() async throws {
-        let events = Mutex<[ClosureAccessory.LifecycleEvent]>([])
+        let events = Mutex<[RequestUnit.Event]>([])
         let fixture = AgentFixture {
-            $0.accessories = [
-                FilteredAccessory(
-                    AgentAccessory { event, _ in events.withLock { $0.append(event) } }
-                ) { $0 is Plain }
-            ]
+            $0.observe { event, unit in
+                if unit is Plain { events.withLock { $0.append(event) } }
+            }
         }
         fixture.transport.respond { _ in .json(#"{"nick":"a","level":1}"#) }
         try await fixture.with(Plain("x")).send()
@@ -61,7 +61,7 @@ import Testing
         weak var weakObserver: Observer?
         weakObserver = observer
         let fixture = AgentFixture {
-            $0.accessories = [AgentAccessory(weak: observer ?? Observer())]
+            $0.observe(weakly: observer ?? Observer())
         }
         fixture.transport.respond { _ in .json("{}") }
         try await fixture.with(Plain("x")).send()
@@ -74,7 +74,7 @@ import Testing
     @Test func matchingBatchMembersAreForwarded() async throws {
         let observer = Observer()
         let fixture = AgentFixture {
-            $0.accessories = [FilteredAccessory(observer) { $0 is GetUser }]
+            $0.observe { event, unit in if unit is GetUser { observer.notify(event, of: unit) } }
         }
         fixture.transport.respond { _ in .json(#"{"nick":"a","level":1}"#) }
         let members = [fixture.with(Plain("x")), fixture.with(GetUser(id: 2))]

@@ -72,7 +72,7 @@ import Testing
         configuration.retryPolicy = RetryPolicy(
             maximumAttempts: 2, maximumDelay: unlimited, attemptTimeout: unlimited)
         let agent = RequestAgent(configuration: configuration, transport: transport, store: nil)
-        #expect(try await agent.send(Plain("x")).attempts == 2)
+        #expect(try await Plain("x").send(on: agent).attempts == 2)
     }
 
     @Test func systemClockAcceptsUnlimitedSleep() async throws {

@@ -307,7 +307,7 @@ import Testing
     @Test func untypedEndpointHasPagesOfResponses() async throws {
         let fixture = linked()
         var statuses: [Int] = []
-        for try await page in InlineRequest("numbers").pages(.link, on: fixture.agent) {
+        for try await page in InlineRequest("numbers").responsePages(.link, on: fixture.agent) {
             statuses.append(page.output.statusCode)
         }
         #expect(statuses == [200, 200, 200])

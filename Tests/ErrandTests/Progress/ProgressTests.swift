@@ -235,7 +235,7 @@ import Testing
     @Test func batchProgressSumsTheBytesOfItsMembers() async throws {
         let fixture = AgentFixture()
         fixture.transport.on(nil, nil, chunkedResponse(100))
-        var task: CompositeTask?
+        var task: RequestTask?
         await withCheckedContinuation { continuation in
             let batch = BatchRequest((0..<3).map { _ in fixture.with(DataRequest()) })
             task = batch.start { _ in
@@ -244,7 +244,7 @@ import Testing
                 continuation.resume()
             }
         }
-        let sum = try #require(task?.transferProgress.current)
+        let sum = try #require(task?.progress.current)
         #expect(sum.bytesReceived == 300 && sum.fractionCompleted == 1)
     }
 

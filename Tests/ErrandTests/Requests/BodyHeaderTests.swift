@@ -157,7 +157,7 @@ import Testing
         let count = server.requests.count
         let request = InlineRequest("") { $0 = description }
         do {
-            try await agent.send(request)
+            try await request.send(on: agent)
         } catch {
             #expect(server.requests.count == count, "nothing is sent before \(error)")
             return .failure(error)

@@ -1,10 +1,11 @@
+import Errand
 import ErrandTesting
 import Foundation
 import HTTPTypes
 import TestSupport
 import Testing
 
-@testable import Errand
+@testable import ErrandCore
 
 /// Sums of announced content lengths saturate instead of overflowing.
 @Suite(.limited) struct ContentLengthOverflowTests {
@@ -17,7 +18,7 @@ import Testing
         progress.bytesReceived = .max
         progress.bytesSent = 7
         #expect(progress.fractionCompleted == 1)
-        var bytes = CompositeBytes()
+        var bytes = MemberBytes()
         bytes.take(progress, of: 0)
         bytes.take(progress, of: 1)
         let sum = bytes.sum(ofMembers: 2)
@@ -34,7 +35,7 @@ import Testing
         let agent = RequestAgent(
             configuration: Configuration(baseURL: server.baseURL), transport: CurlTransport())
         let members = (0..<3).map { _ in Plain("huge") }
-        _ = try await agent.send(BatchRequest(members, policy: .collectAll))
+        _ = try await BatchRequest(members, policy: .collectAll).send(on: agent)
         #expect(members.allSatisfy { $0.error?.code == .truncatedBody })
         await server.stop()
     }

@@ -47,7 +47,7 @@ import Testing
         }
         fixture.transport.on(nil, nil, .json("{}", status: .serviceUnavailable))
         for request in [Derived(), Base()] {
-            await #expect(throws: RequestError.self) { try await fixture.agent.send(request) }
+            await #expect(throws: RequestError.self) { try await request.send(on: fixture.agent) }
         }
         let task = fixture.agent.start(Plain("plain").describe())
         #expect(!task.isA(Base.self) && task.isA(Plain.self))

@@ -38,11 +38,11 @@ import Testing
             ("../admin", "/v1/users/..%2Fadmin"),
             ("a/b?c#d é", "/v1/users/a%2Fb%3Fc%23d%20%C3%A9"),
         ] {
-            let response = try await agent.send(GetUser(name))
+            let response = try await GetUser(name).send(on: agent)
             #expect(response.url.path == target)
             #expect(server.requests.last?.target == target)
         }
-        try await agent.send(Issues("a/b"))
+        try await Issues("a/b").send(on: agent)
         #expect(server.requests.last?.target == "/v1/repos/a%2Fb/issues?state=open%26all")
         await agent.shutdown()
         await server.stop()
@@ -52,7 +52,7 @@ import Testing
     func valueThatIsAnotherEndpointSendsNothing(name: String) async throws {
         let fixture = AgentFixture()
         let error = await #expect(throws: RequestError.self) {
-            try await fixture.agent.send(GetUser(name))
+            try await GetUser(name).send(on: fixture.agent)
         }
         #expect(error?.code == .invalidURL && error?.stage == .build)
         #expect(error?.message.hasPrefix("GetUser's url has ") == true)
@@ -65,7 +65,7 @@ import Testing
             $0.urlFilters = [ClosureURLFilter { _, _ in "replaced" }]
         }
         let error = await #expect(throws: RequestError.self) {
-            try await fixture.agent.send(GetUser(".."))
+            try await GetUser("..").send(on: fixture.agent)
         }
         #expect(error?.code == .invalidURL)
         #expect(fixture.transport.requests.isEmpty)

@@ -33,7 +33,7 @@ import Testing
         #expect(request.tag == 7 && request.method == .post && request.url == "users")
         #expect(request.describe().isA(InlineRequest.self))
         #expect(request.describe().endpoint == "InlineRequest")
-        #expect(try await fixture.agent.value(request).nick == "b")
+        #expect(try await request.value(on: fixture.agent).nick == "b")
         #expect(recorder.lines == ["users willStart", "users willStop", "users didStop"])
         let sent = try #require(fixture.transport.requests.first)
         #expect(sent.method == .post && sent.headers[.accept] == "application/json")
@@ -48,7 +48,7 @@ import Testing
                     $0.arguments = ["name": user.output?.nick ?? ""]
                 }.decoding(User.self)
             }
-        try await fixture.agent.send(chain)
+        try await chain.send(on: fixture.agent)
         #expect((chain.requests.last as? Request<User>)?.output?.nick == "b")
     }
 
@@ -57,7 +57,7 @@ import Testing
             $0.download = DownloadPlan(destination: URL(fileURLWithPath: "/tmp/never"))
         }.decoding(User.self)
         let error = await #expect(throws: RequestError.self) {
-            try await fixture.agent.value(request)
+            try await request.value(on: fixture.agent)
         }
         #expect(error?.code == .invalidCombination && error?.stage == .build)
         #expect(fixture.transport.requests.isEmpty)

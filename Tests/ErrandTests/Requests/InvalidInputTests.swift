@@ -92,9 +92,9 @@ import Testing
         let agent = RequestAgent(
             configuration: fixture.agent.configuration, transport: fixture.transport, store: store)
         let request = InlineRequest("x") { $0.cacheSeconds = 86_400 }
-        #expect(try await agent.send(request).status == 200)
+        #expect(try await request.send(on: agent).status == 200)
         await agent.flushCache()
-        #expect(try await agent.send(request).source == .cacheFresh)
+        #expect(try await request.send(on: agent).source == .cacheFresh)
         #expect(!store.problems.isEmpty)
         let renamedFile = URL(fileURLWithPath: file.path + ".broken-1")
         #expect(try Data(contentsOf: renamedFile).starts(with: Data("this is not a database".utf8)))

@@ -47,7 +47,7 @@ import Testing
     ) async throws -> String {
         let fixture = AgentFixture(configure)
         fixture.transport.on(nil, nil, .json("{}"))
-        try await fixture.agent.send(request)
+        try await request.send(on: fixture.agent)
         let sent = try #require(fixture.transport.requests.first)
         return String(decoding: try await sent.collectedBody(), as: UTF8.self)
     }
@@ -83,7 +83,7 @@ import Testing
         for (request, code) in requests {
             let fixture = AgentFixture()
             let error = await #expect(throws: RequestError.self) {
-                try await fixture.agent.send(request)
+                try await request.send(on: fixture.agent)
             }
             #expect(error?.code == code && error?.stage == .build && error?.attempts == 0)
             #expect(fixture.transport.requests.isEmpty)
@@ -126,12 +126,12 @@ import Testing
         let busy = ScriptedResponse.json("{}", status: .serviceUnavailable)
         fixture.transport.on(.put, "/counted", busy, busy, .json("{}"))
         let request = PutCounted()
-        #expect(try await fixture.agent.send(request).attempts == 3)
+        #expect(try await request.send(on: fixture.agent).attempts == 3)
         #expect(request.counter.value.load(ordering: .relaxed) == 1)
         #expect(fixture.transport.requests.map { $0.headers[.from] } == ["7", "7", "7"])
         // The cache key contains the digest of the bytes.
         await fixture.agent.flushCache()
-        let equal = try await fixture.agent.send(PutCounted())
+        let equal = try await PutCounted().send(on: fixture.agent)
         #expect(equal.source == .cacheFresh)
     }
 
@@ -190,7 +190,7 @@ import Testing
             ]
         }
         let error = await #expect(throws: RequestError.self) {
-            try await fixture.agent.send(PostIssue())
+            try await PostIssue().send(on: fixture.agent)
         }
         #expect(error?.code == .invalidBody && fixture.transport.requests.isEmpty)
     }
@@ -208,7 +208,7 @@ import Testing
         fixture.transport.on(
             .post, "/issues", ScriptedResponse(status: .found, headers: [.location: "/next"]))
         fixture.transport.on(.post, "/next", .json("{}"))
-        try await fixture.agent.send(PostIssue())
+        try await PostIssue().send(on: fixture.agent)
         let last = try #require(fixture.transport.requests.last)
         let body = String(decoding: try await last.collectedBody(), as: UTF8.self)
         #expect(body.hasPrefix(#"{"issue_title":"hook""#))

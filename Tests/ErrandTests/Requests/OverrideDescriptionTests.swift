@@ -168,7 +168,7 @@ import Testing
             $0.sharedArguments = ["key": "k"]
         }
         fixture.transport.respond { _ in .json("{}") }
-        try await fixture.agent.send(Placed())
+        try await Placed().send(on: fixture.agent)
         let request = try #require(fixture.transport.requests.first)
         #expect(request.url.string == "https://own.example/api/v2/x?list=1&list=2")
         #expect(request.headers[.from] == nil)
@@ -191,7 +191,7 @@ import Testing
         fixture.transport.respond { _ in
             ScriptedResponse(status: .found, headers: [.location: "/elsewhere"])
         }
-        let response = try await fixture.agent.send(FromCDN())
+        let response = try await FromCDN().send(on: fixture.agent)
         let request = try #require(fixture.transport.requests.first)
         #expect(response.status == .found && fixture.transport.requests.count == 1)
         #expect(request.url.string == "https://own-cdn.example/x")
@@ -212,7 +212,7 @@ import Testing
         let fixture = AgentFixture()
         fixture.transport.respond { _ in .json(#"{"reason": "no"}"#, status: .badRequest) }
         let error = await #expect(throws: RequestError.self) {
-            try await fixture.agent.send(Failing())
+            try await Failing().send(on: fixture.agent)
         }
         #expect(error?.body(as: Problem.self) == Problem(reason: "no"))
     }

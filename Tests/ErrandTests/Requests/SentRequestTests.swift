@@ -101,7 +101,7 @@ import Testing
         let fixture = AgentFixture()
         fixture.transport.on(.get, "/x", .json("{}"))
         func send() async throws -> Response {
-            try await fixture.agent.send(InlineRequest("x") { $0.cacheSeconds = 60 })
+            try await InlineRequest("x") { $0.cacheSeconds = 60 }.send(on: fixture.agent)
         }
         #expect(try await send().sentRequest != nil)
         #expect(try await send().sentRequest == nil)

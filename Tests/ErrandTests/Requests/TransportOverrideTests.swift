@@ -69,7 +69,7 @@ import Testing
                 $0.responseSerializer = .data
                 $0.transportOverrides = overrides
             }
-            return try await agent.send(request).data
+            return try await request.send(on: agent).data
         }
         #expect(try await bytes(nil) == Data("plain".utf8))
         #expect(try await bytes(TransportOverrides(decodesContent: false)) == compressed)

@@ -70,16 +70,16 @@ import Testing
     }
 
     private func error(of request: BaseRequest) async -> RequestError? {
-        await #expect(throws: RequestError.self) { try await fixture.agent.send(request) }
+        await #expect(throws: RequestError.self) { try await request.send(on: fixture.agent) }
     }
 
     @Test func everyKindOfEndpointSharesOneBaseClass() async throws {
         let (agent, file) = (fixture.agent, folder.appendingPathComponent("a.jpg"))
-        #expect(try await agent.send(Ping()).status == .ok)
-        #expect(try await agent.value(GetPilot()) == Pilot(nickName: "amelia"))
-        #expect(try await agent.value(GetPilots()) == [Pilot(nickName: "amelia")])
-        #expect(try await agent.value(Motto()) == "up")
-        #expect(try await agent.value(Photo(to: file)).url == file)
+        #expect(try await Ping().send(on: agent).status == .ok)
+        #expect(try await GetPilot().value(on: agent) == Pilot(nickName: "amelia"))
+        #expect(try await GetPilots().value(on: agent) == [Pilot(nickName: "amelia")])
+        #expect(try await Motto().value(on: agent) == "up")
+        #expect(try await Photo(to: file).value(on: agent).url == file)
         #expect(try Data(contentsOf: file) == Data("photo".utf8))
         let hub = fixture.transport.requests.map { $0.headers[.init("X-Hub")!] }
         #expect(hub == Array(repeating: "1", count: 5))
@@ -96,7 +96,7 @@ import Testing
     @Test func outputIsSetBeforeTheHookAndClearedByAFailure() async throws {
         let request = GetPilot()
         #expect(request.output == nil)
-        try await fixture.agent.send(request)
+        try await request.send(on: fixture.agent)
         #expect(request.seen == Pilot(nickName: "amelia") && request.output == request.seen)
         fixture.transport.on(.get, "/pilot", .json("{}", status: .badGateway))
         _ = await error(of: request)
@@ -107,13 +107,14 @@ import Testing
         let pilot = GetPilot()
         let file = folder.appendingPathComponent("c.jpg")
         let members: [any TypedRequest] = [pilot, Motto(), Photo(to: file)]
-        try await fixture.agent.send(BatchRequest(members))
+        try await BatchRequest(members).send(on: fixture.agent)
         #expect(members.compactMap { $0.output as Any? }.count == 3)
-        let values = try await fixture.agent.values(GetPilot(), Motto(), GetPilots())
+        let values = try await BatchRequest.Typed(GetPilot(), Motto(), GetPilots())
+            .value(on: fixture.agent)
         #expect(values.0.nickName == "amelia" && values.1 == "up" && values.2.count == 1)
         let chain = ChainRequest()
         chain.add(GetPilots()).then { $0.output?.first == nil ? nil : Motto() }
-        try await fixture.agent.send(chain)
+        try await chain.send(on: fixture.agent)
         #expect((chain.requests.last as? Motto)?.output == "up")
     }
 
@@ -126,7 +127,7 @@ import Testing
         fixture.transport.on(.get, "/maybe", ScriptedResponse(status: .noContent))
         let request = Maybe()
         #expect(request.output == nil)
-        #expect(try await fixture.agent.value(request) == nil)
+        #expect(try await request.value(on: fixture.agent) == nil)
         #expect(request.output == .some(nil))
     }
 
@@ -186,6 +187,6 @@ import Testing
             override var url: EndpointURL { "photo" }
         }
         let file = folder.appendingPathComponent("d.jpg")
-        #expect(try await fixture.agent.value(Plain(to: file)).url == file)
+        #expect(try await Plain(to: file).value(on: fixture.agent).url == file)
     }
 }

@@ -73,7 +73,7 @@ import Testing
 
     @Test func iteratorReturnsNilAfterAnError() async throws {
         fixture.transport.on(.get, "/x", .events("data: a\n\n", then: [.interruption]))
-        let stream = try await fixture.agent.stream(InlineRequest("x"))
+        let stream = try await InlineRequest("x").stream(on: fixture.agent)
         var iterator = stream.serverSentEvents(reconnects: .never).makeAsyncIterator()
         #expect(try await iterator.next()?.data == "a")
         await #expect(throws: RequestError.self) { try await iterator.next() }
@@ -260,7 +260,7 @@ import Testing
         let events =
             declaration == .method
             ? try await request.serverSentEvents(on: agent)
-            : try await agent.stream(request).serverSentEvents
+            : try await request.stream(on: agent).serverSentEvents
         let reader = Task { await read(events) }
         try await fixture.sleep(exactly: .seconds(3))
         #expect(await reader.value.error == nil)
@@ -400,7 +400,7 @@ import Testing
         let gate = Gate()
         fixture.transport.on(
             .get, "/x", .events("data: a\n\n"), .events("data: b\n\n", then: [.hold(gate)]))
-        let stream = try await fixture.agent.stream(InlineRequest("x"))
+        let stream = try await InlineRequest("x").stream(on: fixture.agent)
         let leaves = cause == "the loop is left"
         let reader = Task {
             var found: [String] = []

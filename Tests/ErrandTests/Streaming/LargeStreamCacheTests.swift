@@ -63,12 +63,12 @@ import Testing
     @Test(arguments: Mode.allCases, [true, false])
     func largeBodyIsStoredAndStreamed(mode: Mode, isAsynchronous: Bool) async throws {
         script()
-        let first = try await agent.stream(
-            request(mode) { $0.writesCacheAsynchronously = isAsynchronous })
+        let first = try await request(mode) { $0.writesCacheAsynchronously = isAsynchronous }
+            .stream(on: agent)
         #expect(await first.readToEnd().bytes == Self.body)
         // Without `flushCache()`: the copy of a queued write is read, too.
         for _ in 0..<2 {
-            let stream = try await agent.stream(request(mode))
+            let stream = try await request(mode).stream(on: agent)
             #expect(stream.response.source == .cacheFresh && stream.response.data.isEmpty)
             let reading = await stream.readToEnd()
             #expect(reading.error == nil && reading.bytes == Self.body)
@@ -79,7 +79,7 @@ import Testing
         let entry = try #require(try await agent.store?.entries().first)
         #expect(entry.size > Self.count && entry.size < Self.count + 1000)
         // A request that is not streamed gets the body in memory.
-        #expect(try await agent.send(request(mode)).data == Self.body)
+        #expect(try await request(mode).send(on: agent).data == Self.body)
         #expect(transport.requestCount == 1)
         #expect(agent.activeTasks.isEmpty)
     }
@@ -89,7 +89,7 @@ import Testing
             configuration: agent.configuration, transport: transport,
             store: MemoryResponseStore(), clock: clock)
         script()
-        let stream = try await agent.stream(request())
+        let stream = try await request().stream(on: agent)
         #expect(await stream.readToEnd().bytes == Self.body)
         await agent.flushCache()
         #expect(names("cacheStored") == 0 && names("cacheWriteFailed") == 1)
@@ -98,21 +98,21 @@ import Testing
 
     @Test func confirmedBodyIsFreshAgain() async throws {
         script()
-        _ = await (try await agent.stream(request())).readToEnd()
+        _ = await (try await request().stream(on: agent)).readToEnd()
         await agent.flushCache()
         transport.on(
             .get, "/file",
             ScriptedResponse(
                 status: .notModified, headers: [.cacheControl: "max-age=600", .eTag: "\"1\""]))
         clock.advance(by: .seconds(61))
-        let left = try await agent.stream(request())
+        let left = try await request().stream(on: agent)
         for try await _ in left.bytes { break }
-        let second = try await agent.stream(request())
+        let second = try await request().stream(on: agent)
         #expect(second.response.source == .revalidated)
         #expect(await second.readToEnd().bytes == Self.body)
         await agent.flushCache()
         clock.advance(by: .seconds(500))
-        let third = try await agent.stream(request())
+        let third = try await request().stream(on: agent)
         #expect(third.response.source == .cacheFresh)
         #expect(await third.readToEnd().bytes == Self.body)
         #expect(transport.requestCount == 3)
@@ -121,20 +121,20 @@ import Testing
     /// A revalidation in the background would need the body in memory.
     @Test func staleBodyIsRevalidatedBeforeItsUse() async throws {
         script([.cacheControl: "max-age=10, stale-while-revalidate=600", .eTag: "\"1\""])
-        _ = await (try await agent.stream(request())).readToEnd()
+        _ = await (try await request().stream(on: agent)).readToEnd()
         await agent.flushCache()
         transport.on(.get, "/file", ScriptedResponse(status: .notModified))
         clock.advance(by: .seconds(20))
-        let second = try await agent.stream(request())
+        let second = try await request().stream(on: agent)
         #expect(second.response.source == .revalidated)
         #expect(await second.readToEnd().bytes == Self.body)
     }
 
     @Test func rangeOfAStoredBodyIsStreamed() async throws {
         script()
-        _ = await (try await agent.stream(request())).readToEnd()
-        let part = try await agent.stream(
-            request { $0.headers[.range] = "bytes=900000-2100000" })
+        _ = await (try await request().stream(on: agent)).readToEnd()
+        let part = try await request { $0.headers[.range] = "bytes=900000-2100000" }.stream(
+            on: agent)
         #expect(part.response.status == 206 && part.response.source == .cacheFresh)
         #expect(
             part.response.headers[.contentRange] == "bytes 900000-2100000/\(Self.count)")
@@ -145,8 +145,8 @@ import Testing
     @Test func variantsOfLargeBodiesAreSeparate() async throws {
         script([.cacheControl: "max-age=60", .vary: "Accept-Language"])
         for language in ["de", "en", "de", "en"] {
-            let stream = try await agent.stream(
-                request { $0.headers[.acceptLanguage] = language })
+            let stream = try await request { $0.headers[.acceptLanguage] = language }.stream(
+                on: agent)
             #expect(await stream.readToEnd().bytes == Self.body)
             await agent.flushCache()
         }
@@ -155,7 +155,7 @@ import Testing
 
     @Test(arguments: Mode.allCases) func clearedBodyIsNotStored(mode: Mode) async throws {
         script()
-        let stream = try await agent.stream(request(mode))
+        let stream = try await request(mode).stream(on: agent)
         try await agent.clearCache()
         #expect(await stream.readToEnd().bytes == Self.body)
         await agent.flushCache()
@@ -187,7 +187,7 @@ import Testing
                     let request = InlineRequest(EndpointURL(raw: url)) {
                         if mode == .time { $0.cacheSeconds = 600 } else { $0.cachePolicy = .http }
                     }
-                    let stream = try await agent.stream(request)
+                    let stream = try await request.stream(on: agent)
                     var count = 0
                     for try await bytes in stream.bytes { count += bytes.count }
                     await agent.flushCache()

@@ -21,7 +21,7 @@ import Testing
 
     private func stream(_ steps: [ScriptedResponse.Step]) async throws -> ResponseStream {
         scripted.on(.get, "/feed", .stream(steps))
-        return try await agent.stream(Feed())
+        return try await Feed().stream(on: agent)
     }
 
     private static func body(_ count: Int) -> Data {
@@ -42,7 +42,7 @@ import Testing
         #expect(received >= Self.limit && received < Self.limit + 10_000)
         // Other transfers give this one time to deliver.
         scripted.on(.get, "/other", .json("{}"))
-        for _ in 0..<5 { _ = try await agent.send(Plain("other")) }
+        for _ in 0..<5 { _ = try await Plain("other").send(on: agent) }
         #expect(stream.task.progress.current.bytesReceived == received)
         #expect(transport.counts.resumptions == 0)
         let reading = await stream.readToEnd()

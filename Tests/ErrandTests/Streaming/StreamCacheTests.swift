@@ -53,34 +53,34 @@ import Testing
     func aStreamThatWasReadToItsEndIsStored(mode: Mode, isAsynchronous: Bool) async throws {
         let body = Self.body(1 << 20)
         fixture.transport.on(.get, "/page", .stream(Self.headers, Self.chunks(of: body)))
-        let first = try await fixture.agent.stream(page(mode, isAsynchronous: isAsynchronous))
+        let first = try await page(mode, isAsynchronous: isAsynchronous).stream(on: fixture.agent)
         #expect(first.response.source == .network)
         #expect(await first.readToEnd().bytes == body)
         await fixture.agent.flushCache()
         #expect(names("cacheStored") == 1)
-        let second = try await fixture.agent.stream(page(mode))
+        let second = try await page(mode).stream(on: fixture.agent)
         #expect(second.response.source == .cacheFresh && second.response.isStreamed)
         #expect(second.response.data.isEmpty && second.response.headers[.eTag] == "\"1\"")
         #expect(await second.readToEnd().bytes == body)
         #expect(fixture.transport.requestCount == 1)
         // A request that is not streamed gets the same body.
-        let whole = try await fixture.agent.send(page(mode) { $0.responseSerializer = .data })
+        let whole = try await page(mode) { $0.responseSerializer = .data }.send(on: fixture.agent)
         #expect(whole.source == .cacheFresh && whole.data == body)
     }
 
     @Test(arguments: Mode.allCases) func theEntryExistsAtTheEndOfTheLoop(mode: Mode) async throws {
         fixture.transport.on(.get, "/page", .stream(Self.headers, .text("body")))
-        _ = await (try await fixture.agent.stream(page(mode))).readToEnd()
+        _ = await (try await page(mode).stream(on: fixture.agent)).readToEnd()
         // Without `flushCache()`: queued writes are read, too.
-        let second = try await fixture.agent.stream(page(mode))
+        let second = try await page(mode).stream(on: fixture.agent)
         #expect(second.response.source == .cacheFresh)
         #expect(await second.readToEnd().text == "body")
     }
 
     @Test(arguments: Mode.allCases) func aStoredResponseIsStreamed(mode: Mode) async throws {
         fixture.transport.on(.get, "/page", .stream(Self.headers, .text("one\ntwo")))
-        _ = try await fixture.agent.send(page(mode) { $0.responseSerializer = .data })
-        let stream = try await fixture.agent.stream(page(mode))
+        _ = try await page(mode) { $0.responseSerializer = .data }.send(on: fixture.agent)
+        let stream = try await page(mode).stream(on: fixture.agent)
         #expect(stream.response.source == .cacheFresh && stream.task.phase == .ended)
         var lines: [String] = []
         for try await line in stream.lines { lines.append(line) }
@@ -97,7 +97,7 @@ import Testing
         if early == .interrupted { gate.open() }
         fixture.transport.on(
             .get, "/page", .stream(Self.headers, .text("a"), .hold(gate), last))
-        var stream: ResponseStream? = try await fixture.agent.stream(page(mode))
+        var stream: ResponseStream? = try await page(mode).stream(on: fixture.agent)
         let task = try #require(stream?.task)
         switch early {
         case .left: if let stream { for try await _ in stream.bytes { break } }
@@ -109,7 +109,7 @@ import Testing
         await fixture.agent.flushCache()
         #expect(names("cacheStored") == 0 && names("cacheWriteFailed") == 0)
         gate.open()
-        _ = try? await fixture.agent.stream(page(mode))
+        _ = try? await page(mode).stream(on: fixture.agent)
         #expect(fixture.transport.requestCount == 2)
         withExtendedLifetime(stream) {}
     }
@@ -117,11 +117,11 @@ import Testing
     @Test(arguments: Mode.allCases) func aLargeStreamIsNotStored(mode: Mode) async throws {
         let body = Self.body((2 << 20) + 1)
         fixture.transport.on(.get, "/page", .stream(Self.headers, Self.chunks(of: body)))
-        let stream = try await fixture.agent.stream(page(mode))
+        let stream = try await page(mode).stream(on: fixture.agent)
         #expect(await stream.readToEnd().bytes == body)
         await fixture.agent.flushCache()
         #expect(names("cacheStored") == 0 && names("cacheWriteFailed") == 1)
-        _ = try await fixture.agent.stream(page(mode))
+        _ = try await page(mode).stream(on: fixture.agent)
         #expect(fixture.transport.requestCount == 2)
     }
 
@@ -129,10 +129,10 @@ import Testing
         fixture.transport.on(
             .get, "/page", .stream(Self.headers, .text("body")),
             ScriptedResponse(status: .notModified, headers: Self.headers))
-        _ = await (try await fixture.agent.stream(page(.http))).readToEnd()
+        _ = await (try await page(.http).stream(on: fixture.agent)).readToEnd()
         await fixture.agent.flushCache()
         fixture.clock.advance(by: .seconds(61))
-        let second = try await fixture.agent.stream(page(.http))
+        let second = try await page(.http).stream(on: fixture.agent)
         #expect(second.response.source == .revalidated && second.response.status == .ok)
         #expect(fixture.transport.requests.last?.headers[.ifNoneMatch] == "\"1\"")
         #expect(await second.readToEnd().text == "body")
@@ -142,11 +142,11 @@ import Testing
     @Test func anotherResponseReplacesTheStoredOne() async throws {
         fixture.transport.on(
             .get, "/page", .stream(Self.headers, .text("old")), .stream(Self.headers, .text("new")))
-        _ = await (try await fixture.agent.stream(page(.http))).readToEnd()
+        _ = await (try await page(.http).stream(on: fixture.agent)).readToEnd()
         fixture.clock.advance(by: .seconds(61))
-        let second = try await fixture.agent.stream(page(.http))
+        let second = try await page(.http).stream(on: fixture.agent)
         #expect(await second.readToEnd().text == "new")
-        let third = try await fixture.agent.stream(page(.http))
+        let third = try await page(.http).stream(on: fixture.agent)
         #expect(third.response.source == .cacheFresh)
         #expect(await third.readToEnd().text == "new")
     }
@@ -159,14 +159,14 @@ import Testing
         fixture.transport.on(
             .get, "/page", .stream(headers, .text("old")), .stream(headers, .text("n"), .text("ew"))
         )
-        _ = await (try await fixture.agent.stream(page(.http))).readToEnd()
+        _ = await (try await page(.http).stream(on: fixture.agent)).readToEnd()
         fixture.clock.advance(by: .seconds(11))
-        let stale = try await fixture.agent.stream(page(.http))
+        let stale = try await page(.http).stream(on: fixture.agent)
         #expect(stale.response.source == .cacheStale)
         #expect(await stale.readToEnd().text == "old")
         for task in fixture.agent.activeTasks { await task.untilEnded() }
         await fixture.agent.flushCache()
-        let third = try await fixture.agent.stream(page(.http))
+        let third = try await page(.http).stream(on: fixture.agent)
         #expect(third.response.source == .cacheFresh)
         #expect(await third.readToEnd().text == "new")
         #expect(fixture.transport.requestCount == 2)
@@ -176,21 +176,21 @@ import Testing
         fixture.transport.on(
             .get, "/page", .stream(Self.headers, .text("body")),
             .failure(RequestError(.offline, stage: .transport, "")))
-        _ = await (try await fixture.agent.stream(page(.time))).readToEnd()
-        let second = try await fixture.agent.stream(
-            page(.time) { $0.cachePolicy = .loadElseCache })
+        _ = await (try await page(.time).stream(on: fixture.agent)).readToEnd()
+        let second = try await page(.time) { $0.cachePolicy = .loadElseCache }.stream(
+            on: fixture.agent)
         #expect(second.response.source == .cacheStale)
         #expect(await second.readToEnd().text == "body")
     }
 
     @Test func clearedResponsesOfAStreamAreNotStored() async throws {
         fixture.transport.on(.get, "/page", .stream(Self.headers, .hold(gate), .text("body")))
-        let stream = try await fixture.agent.stream(page(.time))
+        let stream = try await page(.time).stream(on: fixture.agent)
         try await fixture.agent.clearCache()
         gate.open()
         #expect(await stream.readToEnd().text == "body")
         await fixture.agent.flushCache()
-        _ = try await fixture.agent.stream(page(.time))
+        _ = try await page(.time).stream(on: fixture.agent)
         #expect(fixture.transport.requestCount == 2)
     }
 }

@@ -34,7 +34,7 @@ import Testing
         do {
             let steps = (0..<8).map { _ in ScriptedResponse.Step.bytes(Data(count: 32 << 10)) }
             fixture.transport.on(.get, "/feed", .stream(steps + [.hold(gate)]))
-            let stream = try await fixture.agent.stream(Feed())
+            let stream = try await Feed().stream(on: fixture.agent)
             task = stream.task
             try await fixture.untilReceived(64 << 10, task)
         }
@@ -46,7 +46,7 @@ import Testing
         let started = Mutex<RequestTask?>(nil)
         let work = Task { [agent = fixture.agent] () -> RequestError? in
             do throws(RequestError) {
-                _ = try await agent.stream(Feed()) { task in started.withLock { $0 = task } }
+                _ = try await Feed().stream(on: agent) { task in started.withLock { $0 = task } }
                 return nil
             } catch {
                 return error
@@ -63,7 +63,7 @@ import Testing
         let work = Task { [agent = fixture.agent] () -> RequestError? in
             try? await open.passed()
             do throws(RequestError) {
-                _ = try await agent.stream(Feed())
+                _ = try await Feed().stream(on: agent)
                 return nil
             } catch {
                 return error
@@ -102,7 +102,7 @@ import Testing
     @Test func cancellingTheSwiftTaskBetweenReads() async throws {
         let steps = (0..<100).map { _ in ScriptedResponse.Step.bytes(Data(count: 64 << 10)) }
         fixture.transport.on(.get, "/feed", .stream(steps + [.hold(gate)]))
-        let stream = try await fixture.agent.stream(Feed())
+        let stream = try await Feed().stream(on: fixture.agent)
         let work = Task { () -> StreamReading in
             var reading = StreamReading()
             do throws(RequestError) {
@@ -123,7 +123,7 @@ import Testing
     /// Lines are parsed before they are asked for.
     @Test func cancellingTheSwiftTaskDiscardsParsedLines() async throws {
         fixture.transport.on(.get, "/feed", .stream([.text("1\n2\n3\n"), .hold(gate)]))
-        let stream = try await fixture.agent.stream(Feed())
+        let stream = try await Feed().stream(on: fixture.agent)
         let work = Task { () -> ([String], RequestError?) in
             var lines: [String] = []
             do throws(RequestError) {
@@ -160,7 +160,7 @@ import Testing
         fixture.transport.on(.get, "/feed", .stream(.text("a")).held(by: gate))
         let started = Mutex<RequestTask?>(nil)
         let work = Task { [agent = fixture.agent] in
-            try await agent.stream(Feed()) { task in started.withLock { $0 = task } }
+            try await Feed().stream(on: agent) { task in started.withLock { $0 = task } }
         }
         try await gate.reached()
         let task = try #require(started.withLock { $0 })
@@ -172,7 +172,7 @@ import Testing
 
     @Test func cancellingTheTaskInOnStartSendsNothing() async throws {
         let error = await #expect(throws: RequestError.self) {
-            try await fixture.agent.stream(Feed()) { $0.cancel() }
+            try await Feed().stream(on: fixture.agent) { $0.cancel() }
         }
         #expect(error?.code == .cancelled && fixture.transport.requestCount == 0)
         #expect(fixture.agent.activeTasks.isEmpty)
@@ -244,7 +244,7 @@ import Testing
         let agent = RequestAgent(
             configuration: Configuration(baseURL: "https://api.example.com/"), transport: transport)
         transport.afterHead { for task in agent.activeTasks { task.cancel() } }
-        let error = await #expect(throws: RequestError.self) { try await agent.stream(Feed()) }
+        let error = await #expect(throws: RequestError.self) { try await Feed().stream(on: agent) }
         #expect(error?.code == .cancelled && error?.bytesReceived == nil)
         #expect(agent.activeTasks.isEmpty && transport.hasEnded)
     }

@@ -20,30 +20,30 @@ import Testing
 
     @Test func rejectRefusesUntilTheEndOfTheStream() async throws {
         script()
-        let first = try await fixture.agent.stream(feed(.reject))
+        let first = try await feed(.reject).stream(on: fixture.agent)
         #expect(await fixture.refusal(feed(.reject))?.code == .duplicate)
         #expect(fixture.transport.requestCount == 1)
         gate.open()
         #expect(await first.readToEnd().text == "ab")
-        let second = try await fixture.agent.stream(feed(.reject))
+        let second = try await feed(.reject).stream(on: fixture.agent)
         #expect(await second.readToEnd().text == "ab")
         #expect(fixture.agent.activeTasks.isEmpty)
     }
 
     @Test func rejectIsOverWhenTheStreamIsLeft() async throws {
         script()
-        let first = try await fixture.agent.stream(feed(.reject))
+        let first = try await feed(.reject).stream(on: fixture.agent)
         for try await _ in first.bytes { break }
         await first.task.untilEnded()
-        _ = try await fixture.agent.stream(feed(.reject))
+        _ = try await feed(.reject).stream(on: fixture.agent)
         #expect(fixture.transport.requestCount == 2)
     }
 
     @Test func queuedStreamsFollowOneAnother() async throws {
         script()
         let agent = fixture.agent
-        let first = try await agent.stream(feed(.queue))
-        let second = Task { try await agent.stream(feed(.queue)).readToEnd().text }
+        let first = try await feed(.queue).stream(on: agent)
+        let second = Task { try await feed(.queue).stream(on: agent).readToEnd().text }
         try await fixture.untilQueued()
         #expect(fixture.transport.requestCount == 1)
         gate.open()
@@ -55,10 +55,10 @@ import Testing
     @Test func aQueuedStreamFollowsACancelledOne() async throws {
         script()
         let agent = fixture.agent
-        let first = try await agent.stream(feed(.queue))
-        let cancelled = Task { try await agent.stream(feed(.queue)) }
+        let first = try await feed(.queue).stream(on: agent)
+        let cancelled = Task { try await feed(.queue).stream(on: agent) }
         try await fixture.untilQueued(1)
-        let third = Task { try await agent.stream(feed(.queue)).readToEnd().text }
+        let third = Task { try await feed(.queue).stream(on: agent).readToEnd().text }
         try await fixture.untilQueued(2)
         cancelled.cancel()
         await #expect(throws: RequestError.self) { try await cancelled.value }
@@ -71,8 +71,8 @@ import Testing
 
     @Test func cancelPreviousEndsTheEarlierStream() async throws {
         script()
-        let first = try await fixture.agent.stream(feed(.cancelPrevious))
-        let second = try await fixture.agent.stream(feed(.cancelPrevious))
+        let first = try await feed(.cancelPrevious).stream(on: fixture.agent)
+        let second = try await feed(.cancelPrevious).stream(on: fixture.agent)
         let reading = await first.readToEnd()
         #expect(reading.error?.code == .cancelled && reading.chunks == 0)
         gate.open()
@@ -83,7 +83,7 @@ import Testing
 
     @Test func aStreamIsNoDuplicateOfARequest() async throws {
         script()
-        let first = try await fixture.agent.stream(feed(.reject))
+        let first = try await feed(.reject).stream(on: fixture.agent)
         let task = fixture.agent.start(
             InlineRequest("feed") {
                 $0.duplicatePolicy = .reject
@@ -151,8 +151,8 @@ import Testing
     @Test(arguments: [ResponseSerializer.data, .string, .json, .plist, .xml, .compound([.json])])
     func serializersWithoutAClosureAreAccepted(serializer: ResponseSerializer) async throws {
         fixture.transport.on(.get, "/feed", .stream(.text("not JSON")))
-        let stream = try await fixture.agent.stream(
-            InlineRequest("feed") { $0.responseSerializer = serializer })
+        let stream = try await InlineRequest("feed") { $0.responseSerializer = serializer }.stream(
+            on: fixture.agent)
         #expect(await stream.readToEnd().text == "not JSON")
     }
 }

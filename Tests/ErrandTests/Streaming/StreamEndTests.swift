@@ -18,7 +18,7 @@ import Testing
         response.timings.firstByte = .milliseconds(5)
         response.timings.finished = .milliseconds(9)
         fixture.transport.on(.get, "/feed", response)
-        let stream = try await fixture.agent.stream(Feed())
+        let stream = try await Feed().stream(on: fixture.agent)
         #expect(stream.response.trailers.isEmpty)
         #expect(await stream.readToEnd().text == "ab")
         let end = try await stream.task.response()

@@ -18,12 +18,12 @@ import Testing
         )
         fixture.transport.on(
             .get, "/other", .stream([.setCookie: "b=2; Path=/"], .text("body"), .hold(never)))
-        let stream = try await fixture.agent.stream(Feed())
+        let stream = try await Feed().stream(on: fixture.agent)
         #expect(stream.response.url.path == "/other" && stream.response.timings.count == 2)
         #expect(stream.response.isStreamed && stream.response.data.isEmpty)
         #expect(fixture.transport.requests.map { $0.headers[.cookie] } == [nil, "a=1"])
         // The cookie of the final head is in the jar before its body has ended.
-        let another = Task { try await fixture.agent.stream(Feed()) }
+        let another = Task { try await Feed().stream(on: fixture.agent) }
         _ = try await another.value
         #expect(fixture.transport.requests.last?.headers[.cookie]?.contains("b=2") == true)
         stream.task.cancel()
@@ -43,7 +43,7 @@ import Testing
             request.headers[.authorization] == "Bearer new"
                 ? .stream(.text("body")) : ScriptedResponse(status: .unauthorized)
         }
-        let stream = try await fixture.agent.stream(Feed())
+        let stream = try await Feed().stream(on: fixture.agent)
         #expect(stream.response.status == .ok && fixture.transport.requestCount == 2)
         #expect(await stream.readToEnd().text == "body")
         #expect(fixture.events.names.count { $0 == "credentialsRenewed" } == 1)
@@ -58,7 +58,7 @@ import Testing
             .get, "/feed", .json("{}", status: .serviceUnavailable),
             .failure(RequestError(.connectionLost, stage: .transport, "Lost.")),
             .stream(.text("body")))
-        let stream = try await fixture.agent.stream(Feed())
+        let stream = try await Feed().stream(on: fixture.agent)
         #expect(stream.response.attempts == 3 && stream.response.timings.count == 3)
         #expect(await stream.readToEnd().text == "body")
         #expect(fixture.transport.requestCount == 3)
@@ -129,7 +129,7 @@ import Testing
         fixture.transport.on(
             .get, "/users", .stream(type.map { [.contentType: $0] } ?? [:], .text("<p>")))
         // Also if the endpoint is typed: it decodes no output.
-        let stream = try await fixture.agent.stream(GetUser(id: 1))
+        let stream = try await GetUser(id: 1).stream(on: fixture.agent)
         #expect(await stream.readToEnd().text == "<p>")
         try await fixture.expectOneEnd(stream.task, nil)
     }
@@ -140,8 +140,8 @@ import Testing
         }
         let head = ResponseHead(status: .serviceUnavailable, httpVersion: .http11)
         fixture.transport.on(.get, "/x", ScriptedResponse(steps: [.head(head), .text("down")]))
-        let stream = try await fixture.agent.stream(
-            InlineRequest("x") { $0.acceptableStatusCodes = 200..<600 })
+        let stream = try await InlineRequest("x") { $0.acceptableStatusCodes = 200..<600 }.stream(
+            on: fixture.agent)
         #expect(stream.response.status == .serviceUnavailable)
         #expect(await stream.readToEnd().text == "down")
         #expect(fixture.transport.requestCount == 1)
@@ -155,8 +155,8 @@ import Testing
         let head = ResponseHead(status: .init(code: status), httpVersion: .http11)
         fixture.transport.on(
             .get, "/x", ScriptedResponse(steps: [.head(head), .text("a"), .text("b")]))
-        let stream = try await fixture.agent.stream(
-            InlineRequest("x") { $0.acceptableStatusCodes = 200..<500 })
+        let stream = try await InlineRequest("x") { $0.acceptableStatusCodes = 200..<500 }.stream(
+            on: fixture.agent)
         #expect(stream.response.status.code == status && stream.response.isStreamed)
         #expect(await stream.readToEnd().text == "ab")
         try await fixture.expectOneEnd(stream.task, nil)
@@ -169,7 +169,7 @@ import Testing
             }
         }
         fixture.transport.on(.get, "/feed", .json("{}", status: .notFound))
-        let stream = try await fixture.agent.stream(Feed())
+        let stream = try await Feed().stream(on: fixture.agent)
         #expect(await stream.readToEnd().text == "instead")
         try await fixture.expectOneEnd(stream.task, nil)
     }

@@ -67,14 +67,18 @@ import Testing
     ) async -> Result<Response, RequestError> {
         let started = Mutex<RequestTask?>(nil)
         return await withCheckedContinuation { continuation in
-            let task = request.start(owner: owner()) { [log] _, response in
-                log.lines.append("head \(response.status.code)")
-            } onChunk: { [log] _, chunk in
-                log.lines.append("chunk \(String(decoding: chunk, as: UTF8.self))")
+            let task = request.stream(owner: owner()) { [log] request, chunk in
+                let (status, text) = (
+                    request.response?.statusCode ?? 0, String(decoding: chunk, as: UTF8.self)
+                )
+                log.lines.append("chunk \(status) \(text)")
                 onChunk(started.withLock { $0 })
-            } completion: { [log] _, result in
-                log.lines.append("completion")
-                continuation.resume(returning: result)
+            } success: { [log] request in
+                log.lines.append("success")
+                continuation.resume(returning: request.result ?? .failure(.cancelled))
+            } failure: { [log] _, error in
+                log.lines.append("failure")
+                continuation.resume(returning: .failure(error))
             }
             started.withLock { $0 = task }
         }
@@ -87,8 +91,8 @@ import Testing
         for _ in 0..<1000 where log.lines.last != "didStop accessory" { await Task.yield() }
         #expect(
             log.lines == Self.started + [
-                "head 200", "chunk a", "chunk b", "willStop accessory", "didFinish",
-                "delegate finished", "completion", "didStop accessory",
+                "chunk 200 a", "chunk 200 b", "willStop accessory", "didFinish",
+                "delegate finished", "success", "didStop accessory",
             ])
         #expect(fixture.agent.activeTasks.isEmpty)
     }
@@ -97,14 +101,14 @@ import Testing
         fixture.transport.on(.get, "/feed", .stream(.text("a"), .interruption))
         let result = await run(recording())
         #expect(result.failure?.code == .connectionLost && result.failure?.bytesReceived == 1)
-        #expect(log.lines.prefix(4) == ["willStart accessory", "willStart", "head 200", "chunk a"])
+        #expect(log.lines.prefix(3) == ["willStart accessory", "willStart", "chunk 200 a"])
     }
 
     @Test func theClosuresOfARefusedStream() async {
         fixture.transport.on(.get, "/feed", .json("{}", status: .notFound))
         let result = await run(recording())
         #expect(result.failure?.code == .unacceptableStatus)
-        #expect(!log.lines.contains { $0.hasPrefix("head") || $0.hasPrefix("chunk") })
+        #expect(!log.lines.contains { $0.hasPrefix("chunk") })
     }
 
     /// The second chunk has arrived when the closure cancels the task, and is not given.
@@ -138,52 +142,5 @@ import Testing
         #expect(try result.get().status == .ok)
         #expect(log.lines.contains("willSuspend accessory"))
         #expect(log.lines.contains("didResume accessory"))
-    }
-
-    // MARK: - Closures on a queue
-
-    @Test func theClosuresOnAQueueAreCalledInOrder() async throws {
-        fixture.transport.on(.get, "/feed", .stream(.text("a"), .hold(gate), .text("b")))
-        let queue = DispatchQueue(label: "closures")
-        let lines = Mutex<[String]>([])
-        let request = recording()
-        let result: Result<Response, RequestError> = await withCheckedContinuation { continuation in
-            request.start(on: queue) { response in
-                dispatchPrecondition(condition: .onQueue(queue))
-                lines.withLock { $0.append("head \(response.status.code)") }
-            } onChunk: { [gate] chunk in
-                dispatchPrecondition(condition: .onQueue(queue))
-                lines.withLock { $0.append(String(decoding: chunk, as: UTF8.self)) }
-                gate.open()
-            } completion: { result in
-                dispatchPrecondition(condition: .onQueue(queue))
-                continuation.resume(returning: result)
-            }
-        }
-        #expect(try result.get().isStreamed)
-        #expect(lines.withLock { $0 } == ["head 200", "a", "b"])
-        // The object stays with its actor.
-        #expect(log.lines.isEmpty && request.response == nil)
-        #expect(fixture.agent.activeTasks.isEmpty)
-    }
-
-    @Test func aQueueThatIsBusyStopsTheTransfer() async throws {
-        let steps = (0..<64).map { _ in ScriptedResponse.Step.bytes(Data(count: 16 << 10)) }
-        fixture.transport.on(.get, "/feed", .stream(steps))
-        let queue = DispatchQueue(label: "closures")
-        let total = Mutex(0)
-        let blocker = DispatchSemaphore(value: 0)
-        queue.async { blocker.wait() }
-        let ended = Gate()
-        let task = fixture.agent.start(Feed(), on: queue) { chunk in
-            total.withLock { $0 += chunk.count }
-        } completion: { _ in
-            ended.open()
-        }
-        try await fixture.untilReceived(64 << 10, task)
-        #expect(total.withLock { $0 } == 0 && task.progress.current.bytesReceived <= 80 << 10)
-        blocker.signal()
-        try await ended.passed()
-        #expect(total.withLock { $0 } == 1 << 20)
     }
 }

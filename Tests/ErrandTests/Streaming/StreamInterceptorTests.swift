@@ -14,7 +14,7 @@ import Testing
         let fixture = AgentFixture.intercepting { request, _ in
             Response(status: .ok, body: .data(Data("own\nlines".utf8)), url: request.url)
         }
-        let stream = try await fixture.agent.stream(Feed())
+        let stream = try await Feed().stream(on: fixture.agent)
         #expect(stream.response.isStreamed && stream.response.data.isEmpty)
         var lines: [String] = []
         for try await line in stream.lines { lines.append(line) }
@@ -50,7 +50,7 @@ import Testing
         fixture.transport.on(
             .get, "/feed", .stream(.text("first"), .hold(never)),
             .stream(.text("second"), .text(".")))
-        let stream = try await fixture.agent.stream(Feed())
+        let stream = try await Feed().stream(on: fixture.agent)
         #expect(await stream.readToEnd().text == "second.")
         #expect(fixture.transport.requestCount == 2)
         #expect(stream.task.progress.current.bytesReceived == 7)
@@ -97,7 +97,7 @@ import Testing
         fixture.transport.on(
             .get, "/feed", .stream(.text("first"), .hold(never)),
             .stream(.hold(gate), .text("sec"), .text("ond")))
-        let stream = try await fixture.agent.stream(Feed())
+        let stream = try await Feed().stream(on: fixture.agent)
         // Only the second transfer is left.
         while fixture.transport.inFlight > 1 { await Task.yield() }
         try await gate.reached()

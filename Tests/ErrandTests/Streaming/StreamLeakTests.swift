@@ -36,9 +36,11 @@ import Testing
             }
             if ending == .closures {
                 await withCheckedContinuation { continuation in
-                    weakTask = request.start { _, _ in
+                    weakTask = request.stream { _, _ in
                         gate.open()
-                    } completion: { _, _ in
+                    } success: { _ in
+                        continuation.resume()
+                    } failure: { _, _ in
                         continuation.resume()
                     }
                 }

@@ -24,7 +24,7 @@ import Testing
         let last: ScriptedResponse.Step = ending == .interrupted ? .interruption : .text("b")
         fixture.transport.on(.get, "/feed", .stream(.text("a"), .hold(gate), last))
         fixture.transport.on(.get, "/next", .json("{}"))
-        var stream: ResponseStream? = try await fixture.agent.stream(Feed())
+        var stream: ResponseStream? = try await Feed().stream(on: fixture.agent)
         let task = try #require(stream?.task)
         try await gate.reached()
         var next = Plain("next").describe()
@@ -60,14 +60,14 @@ import Testing
         let fixture = AgentFixture { $0.limits.total = 1 }
         fixture.transport.on(.get, "/feed", .stream(.hold(gate)))
         for path in ["/low", "/high"] { fixture.transport.on(.get, path, .stream(.text(path))) }
-        let first = try await fixture.agent.stream(Feed())
+        let first = try await Feed().stream(on: fixture.agent)
         let agent = fixture.agent
         let low = Task {
-            try await agent.stream(PrioritizedRequest("low", .low)).readToEnd().text
+            try await PrioritizedRequest("low", .low).stream(on: agent).readToEnd().text
         }
         try await fixture.untilQueued(1)
         let high = Task {
-            try await agent.stream(PrioritizedRequest("high", .high)).readToEnd().text
+            try await PrioritizedRequest("high", .high).stream(on: agent).readToEnd().text
         }
         try await fixture.untilQueued(2)
         gate.open()
@@ -81,7 +81,7 @@ import Testing
         let fixture = AgentFixture { $0.limits.total = 1 }
         let first = try await fixture.feed(.hold(gate))
         let agent = fixture.agent
-        let second = Task { try await agent.stream(Plain("second")) }
+        let second = Task { try await Plain("second").stream(on: agent) }
         try await fixture.untilQueued()
         second.cancel()
         let error = await #expect(throws: RequestError.self) { try await second.value }
@@ -109,12 +109,11 @@ import Testing
             .get, "/feed",
             .stream(length: 6, .text("abcd"), .hold(first), .text("ef"), .hold(gate)))
         let values = Mutex<[Int64]>([])
-        let stream = try await fixture.agent.stream(
-            InlineRequest("feed") { description in
-                description.progressHandler = { progress in
-                    values.withLock { $0.append(progress.bytesReceived) }
-                }
-            })
+        let stream = try await InlineRequest("feed") { description in
+            description.progressHandler = { progress in
+                values.withLock { $0.append(progress.bytesReceived) }
+            }
+        }.stream(on: fixture.agent)
         try await first.reached()
         #expect(stream.task.progress.current.bytesReceived == 4)
         #expect(stream.task.progress.current.totalBytesToReceive == 6)
@@ -142,7 +141,7 @@ import Testing
         var response = ScriptedResponse.stream(.text("a"), .hold(gate), .text("b"))
         response.timings.connected = .milliseconds(3)
         fixture.transport.on(.get, "/feed", response)
-        let stream = try await fixture.agent.stream(Feed())
+        let stream = try await Feed().stream(on: fixture.agent)
         try await gate.reached()
         let head = [
             "started", "adapted", "attemptStarted", "transferStarted", "headReceived",

@@ -26,7 +26,7 @@ import Testing
         let fixture = AgentFixture { $0.interceptors = [keeper] }
         fixture.transport.on(
             .get, "/x", .chunks([Data("a".utf8)], then: [.hold(Gate())]))
-        var stream: ResponseStream? = try await fixture.agent.stream(InlineRequest("x"))
+        var stream: ResponseStream? = try await InlineRequest("x").stream(on: fixture.agent)
         let task = try #require(stream?.task)
         stream = nil
         await task.untilEnded()
@@ -61,7 +61,7 @@ import Testing
         fixture.transport.on(
             .get, "/x",
             .chunks([Data("a\n".utf8)], then: [.hold(gate), .bytes(Data("b\n".utf8))]))
-        let stream = try await fixture.agent.stream(InlineRequest("x"))
+        let stream = try await InlineRequest("x").stream(on: fixture.agent)
         var lines = stream.lines.makeAsyncIterator()
         #expect(try await lines.next() == "a")
         let other = Task {
@@ -79,7 +79,8 @@ import Testing
         let fixture = AgentFixture()
         fixture.transport.on(
             .get, "/x", .events("data: a\n\n"), .events("data: b\n\n"), .noContent)
-        let stream = try await fixture.agent.stream(InlineRequest("x") { $0.cacheSeconds = 3600 })
+        let stream = try await InlineRequest("x") { $0.cacheSeconds = 3600 }.stream(
+            on: fixture.agent)
         let reading = Task { await read(stream.serverSentEvents) }
         try await fixture.sleep(exactly: .seconds(3))
         try await fixture.sleep(exactly: .seconds(3))

@@ -71,13 +71,13 @@ extension AgentFixture {
     /// Scripts `GET /feed`, and streams it.
     func feed(_ steps: ScriptedResponse.Step...) async throws -> ResponseStream {
         transport.on(.get, "/feed", .stream(steps))
-        return try await agent.stream(Feed())
+        return try await Feed().stream(on: agent)
     }
 
     /// The error of a stream that does not reach its head.
-    func refusal(_ request: some StartableRequest) async -> RequestError? {
+    func refusal(_ request: BaseRequest) async -> RequestError? {
         do throws(RequestError) {
-            _ = try await agent.stream(request)
+            _ = try await request.stream(on: agent)
             return nil
         } catch {
             return error

@@ -59,7 +59,7 @@ extension AgentFixture {
         _ describe: (inout RequestDescription) -> Void = { _ in }
     ) async throws(RequestError) -> ResponseStream {
         transport.on(.get, "/x", .chunks(chunks, type: type))
-        return try await agent.stream(InlineRequest("x", describe))
+        return try await InlineRequest("x", describe).stream(on: agent)
     }
 
     /// Reads a body as a whole and split into two chunks at each byte; all ways must give the same elements.
@@ -94,7 +94,7 @@ extension AgentFixture {
     func startReading(
         _ request: BaseRequest, _ reconnects: ResponseStream.Reconnects = .automatic
     ) async throws -> Task<Elements<ServerSentEvent>, Never> {
-        let stream = try await agent.stream(request)
+        let stream = try await request.stream(on: agent)
         _ = try await transport.nextRequest()
         return Task { await read(stream.serverSentEvents(reconnects: reconnects)) }
     }

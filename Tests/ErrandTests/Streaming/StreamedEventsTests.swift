@@ -76,7 +76,7 @@ import Testing
         fixture.transport.on(
             .get, "/x",
             .chunks([line, line], type: "text/event-stream", then: [.hold(Gate())]))
-        let stream = try await fixture.agent.stream(InlineRequest("x"))
+        let stream = try await InlineRequest("x").stream(on: fixture.agent)
         let endless = await read(stream.serverSentEvents(maximumEventBytes: 30))
         #expect(endless.error?.code == .bodyTooLarge && endless.values.isEmpty)
         try await fixture.transport.untilIdle()
@@ -85,7 +85,7 @@ import Testing
 
     @Test func interruptionWithoutReconnectionIsAnError() async throws {
         fixture.transport.on(.get, "/x", .events("data: a\n\ndata: b", then: [.interruption]))
-        let stream = try await fixture.agent.stream(InlineRequest("x"))
+        let stream = try await InlineRequest("x").stream(on: fixture.agent)
         let found = await read(stream.serverSentEvents(reconnects: .never))
         #expect(found.values.map(\.data) == ["a"])
         #expect(found.error?.code == .connectionLost && found.error?.bytesReceived == 16)
@@ -94,7 +94,7 @@ import Testing
 
     @Test func leavingTheLoopEndsTheTransfer() async throws {
         fixture.transport.on(.get, "/x", .events("data: a\n\n", then: [.hold(Gate())]))
-        let stream = try await fixture.agent.stream(InlineRequest("x"))
+        let stream = try await InlineRequest("x").stream(on: fixture.agent)
         // An iterator that reads nothing leaves the stream to others.
         _ = stream.serverSentEvents.makeAsyncIterator()
         for try await _ in stream.serverSentEvents { break }

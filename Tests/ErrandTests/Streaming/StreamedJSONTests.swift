@@ -184,7 +184,7 @@ private final class Export: BaseRequest {
     @Test func interruptionIsAnErrorAfterTheCompleteValues() async throws {
         fixture.transport.on(
             .get, "/x", .chunks([Data("{\"id\":1}\n{\"id\":2}".utf8)], then: [.interruption]))
-        let stream = try await fixture.agent.stream(InlineRequest("x"))
+        let stream = try await InlineRequest("x").stream(on: fixture.agent)
         let found = await read(stream.jsonLines(of: ExportedRow.self))
         #expect(found.values == [ExportedRow(id: 1)])
         #expect(found.error?.code == .connectionLost && found.error?.bytesReceived == 17)
@@ -196,9 +196,9 @@ private final class Export: BaseRequest {
         let body = Data("{\"id\":1,\"user_name\":\"a\"}\n".utf8)
         let expected = [ExportedRow(id: 1, userName: "a")]
         fixture.transport.on(.get, "/x", .chunks([body]))
-        let own = try await fixture.agent.stream(Export())
+        let own = try await Export().stream(on: fixture.agent)
         #expect(await read(own.jsonLines(of: ExportedRow.self)).values == expected)
-        let other = try await fixture.agent.stream(InlineRequest("x"))
+        let other = try await InlineRequest("x").stream(on: fixture.agent)
         #expect(await read(other.jsonLines(of: ExportedRow.self)).values == [ExportedRow(id: 1)])
         let configured = AgentFixture { $0.jsonDecoder.keyDecodingStrategy = .convertFromSnakeCase }
         let texts = [Data("\u{1E}".utf8) + body]

@@ -82,7 +82,7 @@ import Testing
     @Test func lineAboveTheLimitEndsTheTransferWhenTheLoopIsLeft() async throws {
         fixture.transport.on(
             .get, "/x", .chunks([Data("too long".utf8)], then: [.hold(Gate())]))
-        let stream = try await fixture.agent.stream(InlineRequest("x"))
+        let stream = try await InlineRequest("x").stream(on: fixture.agent)
         let found = await read(stream.lines(maximumLineBytes: 3))
         #expect(found.error?.code == .bodyTooLarge && found.error?.bytesReceived == 8)
         try await fixture.transport.untilIdle()
@@ -118,10 +118,9 @@ import Testing
                 .head(head), .bytes(Data("one\r".utf8)), .bytes(Data("\ntwo".utf8)),
             ]))
         func open() async throws -> ResponseStream {
-            try await fixture.agent.stream(
-                InlineRequest("x") {
-                    if followsHTTP { $0.cachePolicy = .http } else { $0.cacheSeconds = 60 }
-                })
+            try await InlineRequest("x") {
+                if followsHTTP { $0.cachePolicy = .http } else { $0.cacheSeconds = 60 }
+            }.stream(on: fixture.agent)
         }
         let first = try await open()
         #expect(first.response.source == .network)
@@ -140,7 +139,8 @@ import Testing
         let part = Data("one\ntwo\n".utf8)
         fixture.transport.on(.get, "/x", .chunks([part], then: [.hold(Gate())]))
         for _ in 0..<2 {
-            let stream = try await fixture.agent.stream(InlineRequest("x") { $0.cacheSeconds = 60 })
+            let stream = try await InlineRequest("x") { $0.cacheSeconds = 60 }.stream(
+                on: fixture.agent)
             #expect(stream.response.source == .network)
             for try await _ in stream.lines { break }
             await stream.task.untilEnded()
@@ -161,7 +161,7 @@ import Testing
         fixture.transport.on(.get, "/x", head("one\n"), head("two\n"))
         func lines() async throws -> [String] {
             let request = InlineRequest("x") { $0.cachePolicy = .http }
-            return await read(try await fixture.agent.stream(request).lines).values
+            return await read(try await request.stream(on: fixture.agent).lines).values
         }
         #expect(try await lines() == ["one"])
         await fixture.agent.flushCache()

@@ -28,7 +28,7 @@ private final class Tail: BaseRequest {
             ScriptedResponse(steps: [
                 Self.head, .hold(gate), .bytes(Data("one\ntwo\nthr".utf8)), .bytes(Data("ee".utf8)),
             ]))
-        let stream = try await agent.stream(Tail())
+        let stream = try await Tail().stream(on: agent)
         #expect(stream.response.status == .ok)
         #expect(stream.response.headers[.contentType] == "text/plain")
         #expect(stream.response.isStreamed)
@@ -46,7 +46,7 @@ private final class Tail: BaseRequest {
         transport.on(
             .get, "/tail",
             ScriptedResponse(steps: [Self.head, .bytes(Data("one\ntwo\n".utf8)), .hold(gate)]))
-        let stream = try await agent.stream(Tail())
+        let stream = try await Tail().stream(on: agent)
         for try await line in stream.lines {
             #expect(line == "one")
             break
@@ -62,7 +62,7 @@ private final class Tail: BaseRequest {
                 Self.head, .bytes(Data("one\ntwo".utf8)),
                 .fail(RequestError(.connectionLost, stage: .transport, "Lost.")),
             ]))
-        let stream = try await agent.stream(Tail())
+        let stream = try await Tail().stream(on: agent)
         var lines: [String] = []
         do {
             for try await line in stream.lines { lines.append(line) }

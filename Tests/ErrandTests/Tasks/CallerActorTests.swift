@@ -28,14 +28,12 @@ import Testing
 
         func watch<Request: BaseRequest>(_ request: Request, as name: String) -> Request {
             request.attach { _ in self.add(name) }
-            request.accessories.append(
-                ClosureAccessory { event, _ in self.add("\(name) \(event)") })
+            observe(request, as: name)
             return request
         }
 
-        /// Watches a batch, a chain or a graph.
-        func accessory(_ name: String) -> ClosureAccessory {
-            .ofComposites { event, _ in self.add("\(name) \(event)") }
+        func observe(_ unit: RequestUnit, as name: String) {
+            unit.observe { event, _ in self.add("\(name) \(event)") }
         }
     }
 
@@ -53,9 +51,10 @@ import Testing
     @Test func hooksOfARetriedBatchAreCalledOnTheMainActorOfItsCaller() async throws {
         let batch = BatchRequest([member("a"), member("bad")], policy: .collectAll)
         try await batch.send()
-        batch.accessories = [calls.accessory("batch")]
+        calls.observe(batch, as: "batch")
         calls.forget()
-        try await batch.retryFailed { _ in calls.add("start") }
+        batch.repeatsOnlyFailures = true
+        try await batch.send { _ in calls.add("start") }
         calls.add("end")
         expectCallsOnMain([
             "start", "bad willStart", "bad didStop", "batch willStart", "batch didStop", "end",
@@ -71,8 +70,8 @@ import Testing
     @Test func hooksOfABatchAreCalledOnTheMainActorOfItsCaller() async throws {
         let inner = BatchRequest([member("b"), member("c")])
         let batch = BatchRequest([member("a"), inner])
-        batch.accessories = [calls.accessory("outer")]
-        inner.accessories = [calls.accessory("inner")]
+        calls.observe(batch, as: "outer")
+        calls.observe(inner, as: "inner")
         try await batch.send { _ in calls.add("start") }
         calls.add("end")
         expectCallsOnMain([
@@ -83,7 +82,7 @@ import Testing
 
     @Test func hooksAndClosuresOfAChainAreCalledOnTheMainActorOfItsCaller() async throws {
         let chain = ChainRequest()
-        chain.accessories = [calls.accessory("chain")]
+        calls.observe(chain, as: "chain")
         let first = member("a")
         let second = member("b")
         chain.add(first) { [calls] _, _ in calls.add("callback") }
@@ -98,7 +97,7 @@ import Testing
 
     @Test func hooksOfAGraphAreCalledOnTheMainActorOfItsCaller() async throws {
         let graph = RequestGraph()
-        graph.accessories = [calls.accessory("graph")]
+        calls.observe(graph, as: "graph")
         graph.add(member("a"))
         graph.add(member("b"))
         try await graph.send()
@@ -109,7 +108,7 @@ import Testing
         let gate = Gate()
         fixture.transport.respond { _ in ScriptedResponse.json("{}").held(by: gate) }
         let batch = BatchRequest([member("a")])
-        batch.accessories = [calls.accessory("batch")]
+        calls.observe(batch, as: "batch")
         let work = Task { try await batch.send() }
         try await gate.reached()
         work.cancel()
@@ -148,7 +147,7 @@ import Testing
             let calls = Calls { DispatchQueue.getSpecific(key: Caller.key) ?? false }
             func member(_ name: String) -> Plain { calls.watch(fixture.plain(name), as: name) }
             let chain = ChainRequest()
-            chain.accessories = [calls.accessory("chain")]
+            calls.observe(chain, as: "chain")
             chain.add(member("a")) { _, _ in calls.add("callback") }
             let second = member("b")
             chain.add {
@@ -158,9 +157,10 @@ import Testing
             }
             try await chain.send { _ in calls.add("start") }
             let batch = BatchRequest([member("c"), member("bad")], policy: .collectAll)
-            batch.accessories = [calls.accessory("batch")]
+            calls.observe(batch, as: "batch")
             try await batch.send()
-            try await batch.retryFailed { _ in calls.add("retry") }
+            batch.repeatsOnlyFailures = true
+            try await batch.send { _ in calls.add("retry") }
             return (Set(calls.names), calls.namesElsewhere)
         }
     }

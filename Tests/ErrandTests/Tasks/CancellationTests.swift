@@ -22,7 +22,7 @@ import Testing
         let other = try await scenario.startOther()
         let waiter = Task { [agent = scenario.fixture.agent] () -> RequestError? in
             do throws(RequestError) {
-                try await agent.send(WaitingRequest(point))
+                try await WaitingRequest(point).send(on: agent)
                 return nil
             } catch {
                 return error

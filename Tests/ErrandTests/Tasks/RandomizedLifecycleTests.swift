@@ -30,8 +30,10 @@ import Testing
         override func willStart() { lines.append("willStart()") }
         override func didFinish() { lines.append("didFinish()") }
         override func didFail() { lines.append("didFail()") }
-        func requestFinished(_ request: BaseRequest) { lines.append("delegate finished") }
-        func requestFailed(_ request: BaseRequest) { lines.append("delegate failed") }
+        func requestDidFinish(_ request: BaseRequest) { lines.append("delegate finished") }
+        func requestDidFail(_ request: BaseRequest, _ error: RequestError) {
+            lines.append("delegate failed")
+        }
     }
 
     private enum Operation: CaseIterable {
@@ -96,13 +98,11 @@ import Testing
     private func start(
         _ request: RecordingRequest, _ agent: RequestAgent, _ stopped: @escaping () -> Void
     ) -> RequestTask {
-        request.accessories = [
-            ClosureAccessory { [weak request] event, _ in
-                request?.lines.append("\(event)")
-                if event == .didStop { stopped() }
-            }
-        ]
-        return agent.start(request) {
+        request.observe { [weak request] event, _ in
+            request?.lines.append("\(event)")
+            if event == .didStop { stopped() }
+        }
+        return request.start(on: agent) {
             $0.lines.append("success")
         } failure: { request, _ in
             request.lines.append("failure")

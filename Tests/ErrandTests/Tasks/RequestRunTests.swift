@@ -47,13 +47,15 @@ import Testing
         let fixture = AgentFixture()
         fixture.transport.on(.get, "/users", .json("{}"))
         let queue = DispatchQueue(label: "callbacks")
-        let result = await withCheckedContinuation { continuation in
-            fixture.with(Plain("users")).start(on: queue) { result in
+        let status = await withCheckedContinuation { continuation in
+            Plain.start(fixture.with(Plain("users")), queue: queue) { request in
                 dispatchPrecondition(condition: .onQueue(queue))
-                continuation.resume(returning: result)
+                continuation.resume(returning: request.response?.status.code)
+            } failure: { _, _ in
+                continuation.resume(returning: nil)
             }
         }
-        #expect(try result.get().status == 200)
+        #expect(status == 200)
     }
 
     @Test @MainActor func requestCanBeStartedAgainInItsCallback() async throws {
@@ -78,7 +80,7 @@ import Testing
         fixture.transport.on(.get, "/slow", .silence)
         let agent = fixture.agent
         let sender = Task {
-            try await agent.send(Plain("slow"))
+            try await Plain("slow").send(on: agent)
         }
         _ = try await fixture.transport.nextRequest()
         sender.cancel()

@@ -43,7 +43,7 @@ import Testing
         let batch = BatchRequest([request])
         _ = try await inspect(request) {
             #expect(batch.task == nil)
-            try await fixture.agent.send(batch) { #expect(batch.task === $0) }
+            try await batch.send(on: fixture.agent) { #expect(batch.task === $0) }
             #expect(batch.task == nil)
         }
     }
@@ -53,7 +53,7 @@ import Testing
         let chain = ChainRequest()
         chain.add(request)
         _ = try await inspect(request) {
-            try await fixture.agent.send(chain) { #expect(chain.task === $0) }
+            try await chain.send(on: fixture.agent) { #expect(chain.task === $0) }
             #expect(chain.task == nil)
         }
     }
@@ -63,7 +63,7 @@ import Testing
         var inHook: RequestTask?
         let task = await withCheckedContinuation { continuation in
             var task: RequestTask?
-            task = fixture.agent.start(request) { request in
+            task = request.start(on: fixture.agent) { request in
                 inHook = request.task
                 continuation.resume(returning: task)
             }
@@ -77,24 +77,24 @@ import Testing
         var seen: [RequestTask.Phase] = []
         gate.open()
         let request = Plain("x")
-        try await fixture.agent.send(request) { task in
+        try await request.send(on: fixture.agent) { task in
             #expect(request.task === task)
             seen.append(task.phase)
         }
         try await fixture.with(request).send { seen.append($0.phase) }
         let typed = InlineRequest("x", agent: fixture.agent).decoding(EmptyBody.self)
         try await typed.value { seen.append($0.phase) }
-        try await fixture.agent.value(typed) { seen.append($0.phase) }
+        try await typed.value(on: fixture.agent) { seen.append($0.phase) }
         #expect(seen == Array(repeating: .described, count: 4))
         let error = await #expect(throws: RequestError.self) {
-            try await fixture.agent.send(request) { $0.cancel() }
+            try await request.send(on: fixture.agent) { $0.cancel() }
         }
         #expect(error?.code == .cancelled && fixture.transport.requests.count == 4)
     }
 
     @Test func awaitedRequestCanBeSuspendedAndObserved() async throws {
         let request = Plain("x")
-        let work = Task { try await fixture.agent.send(request) }
+        let work = Task { try await request.send(on: fixture.agent) }
         try await gate.reached()
         let task = try #require(request.task)
         task.suspend()
@@ -114,8 +114,8 @@ import Testing
         var first: RequestTask?
         var second: RequestTask?
         await withCheckedContinuation { continuation in
-            first = fixture.agent.start(request) { request in
-                second = self.fixture.agent.start(request) { _ in continuation.resume() }
+            first = request.start(on: fixture.agent) { request in
+                second = request.start(on: self.fixture.agent) { _ in continuation.resume() }
                 #expect(request.task === second)
             }
         }
@@ -131,15 +131,15 @@ import Testing
             .get, "/late", .json("{}"), ScriptedResponse.json("{}").held(by: late))
         var first: RequestTask?
         await withCheckedContinuation { continuation in
-            first = fixture.agent.start(request) { _ in continuation.resume() }
+            first = request.start(on: fixture.agent) { _ in continuation.resume() }
             Task {
                 _ = try await fixture.transport.nextRequest()
             }
         }
         #expect(first?.phase == .ended)
-        let running = fixture.agent.start(request)
+        let running = request.start(on: fixture.agent)
         try await late.reached()
-        let cancelled = fixture.agent.start(request)
+        let cancelled = request.start(on: fixture.agent)
         #expect(request.task === cancelled)
         running.cancel()
         await running.untilEnded()

@@ -101,16 +101,12 @@ import Testing
     @Test(arguments: Place.allCases, Stop.allCases)
     func endOfTheChainEndsTheClosure(place: Place, stop: Stop) async throws {
         let gate = Gate()
-        let task = Shared<CompositeTask?>(nil)
+        let task = Shared<RequestTask?>(nil)
         let ends = Shared(0)
         let run = Task { [fixture] () -> RequestError? in
             let chain = Self.chain(place, gate, fixture)
             chain.deadline = .seconds(60)
-            chain.accessories = [
-                ClosureAccessory.ofComposites { event, _ in
-                    if event == .didStop { ends.value += 1 }
-                }
-            ]
+            chain.observe { event, _ in if event == .didStop { ends.value += 1 } }
             return await fixture.failure(chain) { task.value = $0 }
         }
         try await gate.reached()
@@ -130,11 +126,11 @@ import Testing
     @Test(arguments: Stop.allCases)
     func endOfTheOuterCompositeEndsTheClosure(stop: Stop) async throws {
         let gate = Gate()
-        let task = Shared<CompositeTask?>(nil)
+        let task = Shared<RequestTask?>(nil)
         let run = Task { [fixture] () -> RequestError? in
             let outer = ChainRequest()
             outer.deadline = .seconds(60)
-            outer.add(BatchRequest([Self.chain(.member, gate, fixture)] as [any CompositeMember]))
+            outer.add(BatchRequest([Self.chain(.member, gate, fixture)] as [RequestUnit]))
             return await fixture.failure(outer) { task.value = $0 }
         }
         try await gate.reached()
@@ -164,7 +160,7 @@ import Testing
             MainActor.assertIsolated()
             calls += 1
         }
-        try await fixture.agent.send(chain)
+        try await chain.send(on: fixture.agent)
         #expect(calls == 1)
     }
 
@@ -179,10 +175,10 @@ import Testing
 extension GraphFixture {
     /// The error of a chain, or `nil` if it succeeds.
     fileprivate func failure(
-        _ chain: ChainRequest, onStart: (CompositeTask) -> Void = { _ in }
+        _ chain: ChainRequest, onStart: (RequestTask) -> Void = { _ in }
     ) async -> RequestError? {
         do throws(RequestError) {
-            try await agent.send(chain, onStart: onStart)
+            try await chain.send(on: agent, onStart: onStart)
             return nil
         } catch {
             return error

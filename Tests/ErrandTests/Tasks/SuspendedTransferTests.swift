@@ -77,7 +77,7 @@ import Testing
         let received = transport.receiver.record.received
         #expect(transport.counts.pauses == 1 && received > 5 && received < 5 + 4 << 20)
         // Complete transfers on the same transport give the suspended one time to deliver.
-        for _ in 0..<5 { _ = try await agent.send(Plain("other")) }
+        for _ in 0..<5 { _ = try await Plain("other").send(on: agent) }
         #expect(transport.receiver.record.received == received)
         #expect(transport.receiver.record.end == nil && transport.counts.resumptions == 0)
         #expect(task.phase == .suspended)

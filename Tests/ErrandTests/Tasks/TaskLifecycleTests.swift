@@ -112,7 +112,7 @@ import Testing
             let log = CallbackLog()
             let members = (0..<3).map { _ in RecordingRequest("slow", log: log) }
             let batch = BatchRequest(members, policy: .collectAll)
-            let error = await #expect(throws: RequestError.self) { try await agent.send(batch) }
+            let error = await #expect(throws: RequestError.self) { try await batch.send(on: agent) }
             #expect(error?.code == .cancelled)
             #expect(members.allSatisfy { $0.error?.code == .cancelled })
             return log.lines.count { $0 == "didStop accessory" }

@@ -33,15 +33,12 @@ import Testing
         var task: RequestTask?
         var mustBeCancelled = false
         await withCheckedContinuation { continuation in
-            task = agent.start(request) { request in
+            task = request.start(on: agent) { request in
                 results.append(.success(request.response?.json["n"].int ?? 0))
             } failure: { _, error in
                 results.append(.failure(error))
             }
-            request.accessories.append(
-                ClosureAccessory { event, _ in
-                    if event == .didStop { continuation.resume() }
-                })
+            request.observe { event, _ in if event == .didStop { continuation.resume() } }
             Task { [task] in
                 if reachesTheTransport { _ = try? await transport.nextRequest() }
                 var opened: Set<Operation> = []

@@ -70,8 +70,7 @@ import Testing
         task.cancel()
         let cancelled = try await failure { try await task.response() }
         #expect(cancelled.code == .cancelled && cancelled.url == "https://api.example.com/x")
-        let late = fixture.agent.start(
-            describe("x") { $0.timeouts = Timeouts(total: .seconds(9)) })
+        let late = fixture.agent.start(describe("x") { $0.timeouts = Timeouts(total: .seconds(9)) })
         _ = try await fixture.transport.nextRequest()
         try await fixture.clock.untilSleeping()
         fixture.clock.advance(by: .seconds(9))
@@ -137,7 +136,7 @@ import Testing
             $0.baseURL = "https://user:hunter2@other.example/v1"
         }
         let batch = BatchRequest([Plain("a"), GetIssue(), inline], maxConcurrent: 1)
-        _ = try await failure { try await fixture.agent.send(batch) }
+        _ = try await failure { try await batch.send(on: fixture.agent) }
         #expect(fixture.transport.requests.count == 1)
         let errors = batch.results.compactMap(\.error)
         #expect(errors.map(\.code) == [.unacceptableStatus, .cancelled, .cancelled])
@@ -168,7 +167,7 @@ import Testing
         let decoded = InlineRequest("c").decoding(Int.self)
         let members: [BaseRequest] = [Plain("a")] + uploads + [decoded]
         let batch = BatchRequest(members, maxConcurrent: 1)
-        _ = try await failure { try await fixture.agent.send(batch) }
+        _ = try await failure { try await batch.send(on: fixture.agent) }
         let errors = batch.results.compactMap(\.error)
         #expect(errors[1...3].allSatisfy { $0.endpoint == "Upload" && $0.method == .put })
         #expect(errors.last?.endpoint == "InlineRequest")
@@ -177,7 +176,7 @@ import Testing
         let reads = uploads.map(\.reads)
         #expect(Set(reads).count == 1)
         let impossible = BatchRequest(uploads, policy: .quorum(4))
-        _ = try await failure { try await fixture.agent.send(impossible) }
+        _ = try await failure { try await impossible.send(on: fixture.agent) }
         #expect(impossible.results.compactMap(\.error).count == 3)
         #expect(uploads.map(\.reads) == reads)
     }
@@ -191,8 +190,7 @@ import Testing
                 .held(by: gate))
         let first = fixture.agent.start(JoiningRequest().describe())
         try await gate.reached()
-        let second = fixture.agent.start(
-            describe("shared") { $0.duplicatePolicy = .join })
+        let second = fixture.agent.start(describe("shared") { $0.duplicatePolicy = .join })
         try await fixture.untilJoined(1)
         gate.open()
         let errors = [

@@ -22,7 +22,7 @@ import Testing
 
     @Test func decoderOfTheConfigurationApplies() async throws {
         let fixture = fixture()
-        let response = try await fixture.agent.send(Plain("x"))
+        let response = try await Plain("x").send(on: fixture.agent)
         #expect(try response.decode(Person.self).firstName == "a")
         let byClosure = ResponseDecoder { try $0.decode(Person.self) }
         #expect(try byClosure.decode(response).firstName == "a")
@@ -33,7 +33,7 @@ import Testing
         // Without strategies nothing is kept.
         let plain = AgentFixture()
         plain.transport.on(.get, "/x", .json(body))
-        let other = try await plain.agent.send(Plain("x"))
+        let other = try await Plain("x").send(on: plain.agent)
         #expect(throws: RequestError.self) { try other.decode(Person.self) }
     }
 
@@ -54,8 +54,8 @@ import Testing
     @Test func decoderOfTheEndpointTakesPrecedence() async throws {
         let fixture = AgentFixture()
         fixture.transport.on(.get, "/x", .json(body))
-        #expect(try await fixture.agent.send(OwnDecoder()).decode(Person.self).firstName == "a")
-        let response = try await self.fixture().agent.send(PlainDecoder())
+        #expect(try await OwnDecoder().send(on: fixture.agent).decode(Person.self).firstName == "a")
+        let response = try await PlainDecoder().send(on: self.fixture().agent)
         #expect(throws: RequestError.self) { try response.decode(Person.self) }
     }
 
@@ -65,9 +65,9 @@ import Testing
             override var cacheSeconds: Int { 60 }
         }
         let fixture = fixture()
-        try await fixture.agent.send(Cached())
+        try await Cached().send(on: fixture.agent)
         await fixture.agent.flushCache()
-        let stored = try await fixture.agent.send(Cached())
+        let stored = try await Cached().send(on: fixture.agent)
         #expect(stored.source == .cacheFresh)
         #expect(try stored.decode(Person.self).firstName == "a")
     }
@@ -99,7 +99,7 @@ import Testing
                 }
             ]
         }
-        note("end", try await fixture.agent.send(Plain("x")))
+        note("end", try await Plain("x").send(on: fixture.agent))
         #expect(
             seen.withLock { $0 } == ["validator a", "interceptor a", "processor a", "end a"])
     }
@@ -113,12 +113,12 @@ import Testing
         }
         fixture.transport.on(.get, "/missing", .json(body, status: .notFound))
         let error = await #expect(throws: RequestError.self) {
-            try await fixture.agent.send(Plain("missing"))
+            try await Plain("missing").send(on: fixture.agent)
         }
         #expect(try error?.response?.decode(Person.self).firstName == "a")
         let recovered = Plain("missing")
         recovered.tag = 1
-        #expect(try await fixture.agent.send(recovered).decode(Person.self).firstName == "a")
+        #expect(try await recovered.send(on: fixture.agent).decode(Person.self).firstName == "a")
     }
 
     @Test func eachJoinedRequestHasItsOwnDecoder() async throws {
@@ -155,9 +155,9 @@ import Testing
         fixture.transport.on(.get, "/empty", ScriptedResponse(status: .noContent))
         let errors = [
             await #expect(throws: RequestError.self) {
-                try await fixture.agent.value(Typed<User>())
+                try await Typed<User>().value(on: fixture.agent)
             },
-            await #expect(throws: RequestError.self) { try await fixture.agent.value(List()) },
+            await #expect(throws: RequestError.self) { try await List().value(on: fixture.agent) },
         ]
         for error in errors {
             #expect(error?.code == .undecodable)
@@ -165,8 +165,8 @@ import Testing
             #expect(error?.message.contains("EmptyBody") == true)
             #expect(error?.message.contains("optional") == true)
         }
-        #expect(try await fixture.agent.value(Typed<User?>()) == nil)
-        #expect(try await fixture.agent.value(Typed<EmptyBody>()) == EmptyBody())
+        #expect(try await Typed<User?>().value(on: fixture.agent) == nil)
+        #expect(try await Typed<EmptyBody>().value(on: fixture.agent) == EmptyBody())
     }
 
     @Test func decodingErrorOfATypedEndpointNamesPathAndValue() async throws {
@@ -177,7 +177,7 @@ import Testing
         let fixture = fixture()
         fixture.transport.on(.get, "/x", .json(#"{"data":{"first_name":7}}"#))
         let error = await #expect(throws: RequestError.self) {
-            try await fixture.agent.value(Wrapped())
+            try await Wrapped().value(on: fixture.agent)
         }
         #expect(
             error?.message == "Could not decode the response as Person: expected String at "

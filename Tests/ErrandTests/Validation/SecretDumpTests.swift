@@ -224,7 +224,8 @@ import Testing
             ScriptedResponse(
                 headers: [.contentType: "application/json", link: "<?after=hush>; rel=next"],
                 body: Data("[]".utf8)))
-        var iterator = InlineRequest("items").pages(.link, on: fixture.agent).makeAsyncIterator()
+        var iterator = InlineRequest("items").responsePages(.link, on: fixture.agent)
+            .makeAsyncIterator()
         _ = try await iterator.next()
         expectNoSecret(iterator)
     }
@@ -342,7 +343,7 @@ import Testing
         }
         let endpoint = InlineRequest("a") { $0.responseSerializer = .data }
         do {
-            let response = try await fixture.agent.send(endpoint)
+            let response = try await endpoint.send(on: fixture.agent)
             #expect(status == 200 && response.headers[name] == "hush")
             expectNoSecret(response)
         } catch {

@@ -47,7 +47,7 @@ import Testing
 
     private func failure(_ chain: ChainRequest) async -> RequestError? {
         do throws(RequestError) {
-            try await fixture.agent.send(chain)
+            try await chain.send(on: fixture.agent)
             return nil
         } catch {
             return error
@@ -67,18 +67,18 @@ import Testing
         #expect(await failure(chain(last: "bad"))?.code == .unacceptableStatus)
         #expect(try await outputs() == ["1", "2"])
         #expect(try await store.unfinishedChains() == ["sums"])
-        var task: CompositeTask?
+        var task: RequestTask?
         let chain = self.chain()
-        let responses = try await fixture.agent.send(chain) { task = $0 }
+        let responses = try await chain.send(on: fixture.agent) { task = $0 }
         #expect(paths == ["/n1", "/n2", "/bad", "/n3"] && chain.output == 3)
         #expect(responses.count == 1 && chain.requests.count == 1)
-        let progress = task?.progress
+        let progress = task?.members
         #expect(progress?.finished == 3 && progress?.total == 3)
         #expect(try await store.unfinishedChains().isEmpty)
     }
 
     @Test func runAfterASuccessStartsWithTheFirstStep() async throws {
-        for _ in 0..<2 { #expect(try await fixture.agent.value(chain()) == 3) }
+        for _ in 0..<2 { #expect(try await chain().value(on: fixture.agent) == 3) }
         #expect(paths.count == 6)
     }
 
@@ -88,13 +88,13 @@ import Testing
         var checkpoint = try #require(try await store.checkpoint(of: "sums"))
         checkpoint.outputs.append(Data("7".utf8))
         #expect(try await store.save(checkpoint, replacing: checkpoint.revision))
-        #expect(try await fixture.agent.value(chain) == 7)
+        #expect(try await chain.value(on: fixture.agent) == 7)
         #expect(paths.count == 3)
     }
 
     @Test func cancelledChainContinues() async throws {
         let error = await #expect(throws: RequestError.self) {
-            try await fixture.agent.send(chain(last: "slow")) { task in
+            try await chain(last: "slow").send(on: fixture.agent) { task in
                 let transport = fixture.transport
                 Task {
                     for _ in 0..<3 { _ = try await transport.nextRequest() }
@@ -120,7 +120,7 @@ import Testing
         }
         _ = await failure(make(last: "bad"))
         #expect(try await outputs() == [nil, "2", "3"])
-        #expect(try await fixture.agent.value(make(last: "n1")) == 5)
+        #expect(try await make(last: "n1").value(on: fixture.agent) == 5)
         #expect(paths == ["/bad", "/bad", "/n3", "/bad", "/n1", "/n5"])
     }
 
@@ -136,7 +136,7 @@ import Testing
         }
         _ = await failure(make(last: "bad"))
         #expect(try await outputs() == ["1"])
-        try await fixture.agent.send(make(last: "n4"))
+        try await make(last: "n4").send(on: fixture.agent)
         #expect(paths == ["/n1", "/n5", "/n2", "/bad", "/n5", "/n2", "/n4"])
     }
 
@@ -174,7 +174,7 @@ import Testing
         let saved = RecordingStore()
         chain.name = "sums"
         chain.checkpointStore = saved
-        let value = try? await fixture.agent.value(chain)
+        let value = try? await chain.value(on: fixture.agent)
         #expect(value == (isFinish ? 9 : nil) && paths == ["/n1", "/n2"])
         #expect(saved.counts.value == [1])
         #expect(try await saved.unfinishedChains().count == (isFinish ? 0 : 1))
@@ -239,7 +239,7 @@ import Testing
             error?.message.contains("step 4 was missing, and is 'GetNumber → Int'") == true)
         #expect(paths.count == before)
         // The checkpoint is kept.
-        #expect(try await fixture.agent.value(chain()) == 3 && paths.count == before + 1)
+        #expect(try await chain().value(on: fixture.agent) == 3 && paths.count == before + 1)
     }
 
     @Test func unreadableOutputIsRefused() async throws {
@@ -357,6 +357,6 @@ import Testing
                 })
         }
         _ = await failure(make(last: "bad"))
-        #expect(try await fixture.agent.value(make(last: "n2")) == 4)
+        #expect(try await make(last: "n2").value(on: fixture.agent) == 4)
     }
 }

@@ -70,7 +70,7 @@ import ErrandWorkflows
             let agent = RequestAgent(
                 configuration: Configuration(), transport: CurlTransport(), store: nil)
             do {
-                let output = try await agent.value(chain)
+                let output = try await chain.value(on: agent)
                 print("output \(output)")
                 fflush(nil)
                 exit(EXIT_SUCCESS)

@@ -20,10 +20,10 @@ struct GraphFixture {
 
     /// The error of a graph, or `nil` if it succeeds.
     func failure(
-        _ graph: RequestGraph, onStart: (CompositeTask) -> Void = { _ in }
+        _ graph: RequestGraph, onStart: (RequestTask) -> Void = { _ in }
     ) async -> RequestError? {
         do throws(RequestError) {
-            try await agent.send(graph, onStart: onStart)
+            try await graph.send(on: agent, onStart: onStart)
             return nil
         } catch {
             return error

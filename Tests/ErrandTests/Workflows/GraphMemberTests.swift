@@ -22,7 +22,7 @@ import Testing
         let inner = RequestGraph()
         let number = inner.add(GetNumber("n4"))
         let nested = graph.add(inner)
-        let results = try await fixture.agent.send(graph)
+        let results = try await graph.send(on: fixture.agent)
         #expect(try results[batch].get().count == 2)
         #expect(try results[chain].get().count == 2)
         #expect(try results[nested].get()[number].get() == 4)
@@ -40,7 +40,7 @@ import Testing
         let sum = graph.compute(after: pair, last, inline, made) { pair, last, inline, made in
             [pair.0, pair.1, last, inline.json.int ?? 0] + made
         }
-        #expect(try await fixture.agent.send(graph)[sum].get() == [1, 2, 3, 4, 5, 3])
+        #expect(try await graph.send(on: fixture.agent)[sum].get() == [1, 2, 3, 4, 5, 3])
     }
 
     /// A batch that collects all ends succeeds, but has no values then.
@@ -51,7 +51,7 @@ import Testing
         #expect(await fixture.failure(graph)?.code == .unacceptableStatus)
         let other = RequestGraph()
         let results = other.add(batch as BatchRequest)
-        #expect(try await fixture.agent.send(other)[results].get().count == 2)
+        #expect(try await other.send(on: fixture.agent)[results].get().count == 2)
     }
 
     @Test func graphIsAMemberOfABatchAndOfAChain() async throws {
@@ -64,7 +64,7 @@ import Testing
             let (results, two) = try step.output
             return Plain("n\(try results[one].get() + two)")
         }
-        let responses = try await fixture.agent.send(chain)
+        let responses = try await chain.send(on: fixture.agent)
         #expect(responses.map { $0.json.int } == [1, 2, 3])
         #expect(batch.requests.count == 2)
     }
@@ -73,7 +73,7 @@ import Testing
         let inner = RequestGraph()
         inner.add(GetNumber("bad"), named: "broken")
         let outer = RequestGraph()
-        outer.add(BatchRequest([inner] as [any CompositeMember]), named: "outer")
+        outer.add(BatchRequest([inner] as [RequestUnit]), named: "outer")
         let error = await fixture.failure(outer)
         #expect(error?.code == .unacceptableStatus)
         #expect(
@@ -86,7 +86,7 @@ import Testing
     @Test func graphThatContainsItselfIsRefused() async throws {
         let graph = RequestGraph()
         graph.add(GetNumber("n1"))
-        graph.add(BatchRequest([graph] as [any CompositeMember]))
+        graph.add(BatchRequest([graph] as [RequestUnit]))
         let error = await fixture.failure(graph)
         #expect(error?.code == .graphFailed && error?.message.contains("contains itself") == true)
         #expect(graph.task == nil && fixture.transport.requests.isEmpty)
@@ -103,7 +103,7 @@ import Testing
         // The refusal has given up the reservation.
         let other = RequestGraph()
         other.add(request)
-        #expect(try await fixture.agent.send(other).failures.isEmpty)
+        #expect(try await other.send(on: fixture.agent).failures.isEmpty)
     }
 
     @Test func madeMemberThatIsRefusedFailsItsNode() async throws {
@@ -112,10 +112,10 @@ import Testing
             let request = GetNumber("n1")
             return BatchRequest([request, request])
         }
-        var task: CompositeTask?
+        var task: RequestTask?
         #expect(await fixture.failure(graph) { task = $0 }?.code == .invalidCombination)
         #expect(graph.failedNode == "made" && fixture.transport.requests.isEmpty)
-        #expect(task?.progress.finished == 1)
+        #expect(task?.members?.finished == 1)
     }
 
     // MARK: - Hooks and progress
@@ -124,19 +124,15 @@ import Testing
         let graph = RequestGraph(maxConcurrent: 1)
         let transport = fixture.transport
         var lines: [String] = []
-        graph.accessories = [
-            ClosureAccessory.ofComposites { event, _ in lines.append("graph \(event)") }
-        ]
+        graph.observe { event, _ in lines.append("graph \(event)") }
         for number in 1...2 {
             let member = GetNumber("n\(number)")
-            member.accessories = [
-                ClosureAccessory { event, request in
-                    lines.append("\(request.url) \(event) \(transport.requests.count)")
-                }
-            ]
+            member.observe { event, _ in
+                lines.append("n\(number) \(event) \(transport.requests.count)")
+            }
             graph.add(member)
         }
-        try await fixture.agent.send(graph)
+        try await graph.send(on: fixture.agent)
         #expect(
             lines == [
                 "graph willStart", "n1 willStart 0", "n2 willStart 0", "n1 willStop 1",
@@ -150,13 +146,13 @@ import Testing
         var lines: [String] = []
         let bad = graph.add(GetNumber("bad"))
         let member = GetNumber("n1")
-        member.accessories = [ClosureAccessory { event, _ in lines.append("\(event)") }]
+        member.observe { event, _ in lines.append("\(event)") }
         graph.order(bad, before: graph.add(member))
-        var task: CompositeTask?
-        try await fixture.agent.send(graph) { task = $0 }
+        var task: RequestTask?
+        try await graph.send(on: fixture.agent) { task = $0 }
         #expect(lines == ["willStart", "willCancel", "willStop", "didStop"])
         #expect(member.error?.code == .cancelled)
-        let progress = task?.progress
+        let progress = task?.members
         #expect(progress?.finished == 2 && progress?.total == 2)
     }
 
@@ -165,15 +161,15 @@ import Testing
         let one = graph.add(GetNumber("n1"))
         graph.add(after: one) { _ in GetNumber("n2") }
         graph.compute(after: one) { $0 }
-        var task: CompositeTask?
-        try await fixture.agent.send(graph) {
+        var task: RequestTask?
+        try await graph.send(on: fixture.agent) {
             task = $0
-            _ = $0.transferProgress
+            _ = $0.progress
         }
-        let progress = task?.progress
+        let progress = task?.members
         #expect(progress?.finished == 3 && progress?.total == 3)
-        #expect(task?.transferProgress.current.bytesReceived == 2)
-        #expect(task?.transferProgress.current.totalBytesToReceive == 2)
+        #expect(task?.progress.current.bytesReceived == 2)
+        #expect(task?.progress.current.totalBytesToReceive == 2)
     }
 
     @Test @MainActor func priorityIsThatOfAllRequests() async throws {
@@ -181,7 +177,7 @@ import Testing
         graph.add(GetNumber("slow"))
         graph.add { GetNumber("slow") }
         graph.priority = .high
-        let task = fixture.agent.start(graph)
+        let task = graph.start(on: fixture.agent)
         for _ in 0..<2 { _ = try await fixture.transport.nextRequest() }
         #expect(graph.requests.map { $0.task?.priority } == [.high, .high])
         task.cancel()
@@ -191,7 +187,7 @@ import Testing
         let graph = RequestGraph()
         let one = graph.add(GetNumber("n1"))
         let two = graph.add(after: one) { GetNumber("n\($0 + 1)") }
-        for _ in 0..<2 { #expect(try await fixture.agent.send(graph)[two].get() == 2) }
+        for _ in 0..<2 { #expect(try await graph.send(on: fixture.agent)[two].get() == 2) }
         #expect(fixture.transport.requests.count == 4)
     }
 }

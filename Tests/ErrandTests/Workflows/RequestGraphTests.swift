@@ -20,7 +20,7 @@ import Testing
         let sum = graph.compute(after: one, two) { one, two in one + two }
         let text = graph.compute(after: sum, two) { sum, two in "\(sum) \(two)" }
         let plain = graph.add(Plain("n5"))
-        let results = try await fixture.agent.send(graph)
+        let results = try await graph.send(on: fixture.agent)
         #expect(try results[text].get() == "3 2")
         #expect(try graph.value(of: two) == 2)
         #expect(try graph.value(of: plain).json.int == 5)
@@ -32,9 +32,9 @@ import Testing
         let graph = RequestGraph()
         let one = graph.add(fixture.with(GetNumber("n1")))
         let text = graph.compute(after: one) { "\($0)" }
-        let (number, string): (Int, String) = try await graph.values(one, text)
-        #expect(number == 1 && string == "1")
-        #expect(try await graph.value(text) == "1")
+        let results = try await graph.value()
+        #expect(try results[one].get() == 1 && results[text].get() == "1")
+        #expect(try graph.outputResult?.get()[text].get() == "1")
     }
 
     @Test func emptyGraphSucceeds() async throws {
@@ -49,20 +49,18 @@ import Testing
             return GetNumber("n\(one + 3)")
         }
         let value = await withCheckedContinuation { continuation in
-            fixture.agent.start(graph) { continuation.resume(returning: try? $0.value(of: other)) }
+            graph.start(on: fixture.agent) {
+                continuation.resume(returning: try? $0.value(of: other))
+            }
         }
         #expect(value == 4)
     }
 
     @Test func graphCanBeGivenUp() async throws {
-        let value = await withCheckedContinuation { continuation in
-            let graph = RequestGraph()
-            let one = graph.add(GetNumber("n1"))
-            fixture.agent.start(graph, on: .global()) { result in
-                continuation.resume(returning: try? result.get()[one].get())
-            }
-        }
-        #expect(value == 1)
+        let graph = RequestGraph()
+        let one = graph.add(GetNumber("n1"))
+        let results = await RequestGraph.outputOnQueue(graph, on: fixture.agent)
+        #expect(try results.get()[one].get() == 1)
     }
 
     // MARK: - Order
@@ -75,7 +73,7 @@ import Testing
         }
         let graph = RequestGraph(maxConcurrent: 3)
         for number in 0..<4 { graph.add(GetNumber("g\(number)")) }
-        async let results = fixture.agent.send(graph)
+        async let results = graph.send(on: fixture.agent)
         for _ in 0..<3 { _ = try await fixture.transport.nextRequest() }
         #expect(fixture.transport.requests.count == 3)
         for gate in gates { gate.open() }
@@ -90,7 +88,7 @@ import Testing
         graph.order(first, before: second)
         graph.order("third", before: "first")
         graph.add(GetNumber("n3"), named: "third")
-        try await fixture.agent.send(graph)
+        try await graph.send(on: fixture.agent)
         #expect(fixture.transport.requests.map(\.url.path) == ["/n3", "/n1", "/n2"])
     }
 
@@ -125,7 +123,7 @@ import Testing
         let skipped = graph.compute(after: bad, named: "skipped") { $0 }
         let indirect = graph.compute(after: skipped) { $0 }
         let good = graph.add(GetNumber("n1"))
-        let results = try await fixture.agent.send(graph)
+        let results = try await graph.send(on: fixture.agent)
         #expect(try results[good].get() == 1)
         for node in [skipped, indirect] {
             guard case .failure(let error) = results[node] else {
@@ -208,7 +206,7 @@ import Testing
         graph.add(slow)
         let one = graph.add(GetNumber("n1"))
         let sum = graph.compute(after: one) { $0 + 1 }
-        let results = try await fixture.agent.send(graph)
+        let results = try await graph.send(on: fixture.agent)
         #expect(try results[sum].get() == 2 && graph.output != nil)
         #expect(slow.error?.code == .cancelled && fixture.transport.inFlight == 0)
         #expect((try? results[bad].get()) == nil && graph.failedNode == nil)
@@ -256,9 +254,7 @@ import Testing
             return GetNumber("n1")
         }
         let bad = GetNumber("bad")
-        bad.accessories = [
-            ClosureAccessory { event, _ in if event == .didStop { isEnding.open() } }
-        ]
+        bad.observe { event, _ in if event == .didStop { isEnding.open() } }
         graph.add(bad)
         #expect(await fixture.failure(graph)?.code == .unacceptableStatus)
         #expect(fixture.transport.requests.map(\.url.path) == ["/bad"])
@@ -271,21 +267,22 @@ import Testing
 
     @Test func suspendedGraphStartsNoClosure() async throws {
         let graph = RequestGraph()
-        let control = Shared<CompositeTask?>(nil)
+        let control = Shared<RequestTask?>(nil)
         let isResumed = Shared(false)
         let first = graph.compute { () -> Void in control.value?.suspend() }
         let second = graph.compute(after: first) { _ in isResumed.value }
-        async let value = fixture.agent.send(graph) { task in
+        async let value = graph.send(on: fixture.agent) { task in
             control.value = task
             Task {
                 // The first node has ended, and the graph is suspended.
-                for await progress in task.progressUpdates where progress.finished == 1 { break }
+                guard let updates = task.members?.updates else { return }
+                for await progress in updates where progress.finished == 1 { break }
                 isResumed.value = true
                 task.resume()
             }
         }[second].get()
         #expect(try await value)
-        #expect(control.value?.progress.finished == 2)
+        #expect(control.value?.members?.finished == 2)
     }
 
     @Test func deadlineCancelsTheNodes() async throws {
@@ -302,7 +299,7 @@ import Testing
     @Test @MainActor func secondStartOfARunningGraphFails() async throws {
         let graph = RequestGraph()
         graph.add(GetNumber("slow"))
-        let first = fixture.agent.start(graph)
+        let first = graph.start(on: fixture.agent)
         let error = await fixture.failure(graph)
         #expect(error?.code == .graphFailed && error?.message.contains("in progress") == true)
         #expect(graph.task === first)
@@ -315,7 +312,7 @@ import Testing
         let graph = RequestGraph()
         var last = graph.compute { 0 }
         for _ in 1..<10_000 { last = graph.compute(after: last) { $0 + 1 } }
-        #expect(try await graph.value(last) == 9_999)
+        #expect(try await graph.send()[last].get() == 9_999)
     }
 
     @Test func graphIsReleasedAfterItsEnd() async throws {
@@ -325,7 +322,7 @@ import Testing
             let one = graph.add(GetNumber("n1"))
             graph.add(after: one) { _ in GetNumber("n2") }
             released = graph
-            try await fixture.agent.send(graph)
+            try await graph.send(on: fixture.agent)
         }
         #expect(released == nil)
     }

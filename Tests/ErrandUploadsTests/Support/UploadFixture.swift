@@ -80,7 +80,7 @@ struct UploadFixture {
         defer { advancing.cancel() }
         let agent = RequestAgent(
             configuration: configuration, transport: kind.makeTransport(), clock: clock)
-        return try await agent.value(upload)
+        return try await upload.value(on: agent)
     }
 
     /// The error of an upload; `nil` after a success.
@@ -89,7 +89,7 @@ struct UploadFixture {
     func failure(_ upload: Upload, on other: RequestAgent? = nil) async -> RequestError? {
         let uploader = other ?? agent
         do {
-            _ = try await uploader.value(upload)
+            _ = try await upload.value(on: uploader)
             return nil
         } catch { return error }
     }

@@ -12,7 +12,7 @@ struct DownloadRun {
         for _ in 0..<job.count {
             let request = FileRequest(job, path)
             do {
-                let file = try await agent.value(request)
+                let file = try await request.value(on: agent)
                 if file.bytes != job.size || file.digests.isEmpty == job.workload.hasSuffix("h") {
                     bad += 1
                 }

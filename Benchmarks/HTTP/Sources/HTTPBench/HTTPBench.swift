@@ -39,7 +39,7 @@ enum HTTPBench {
             exit(bad == 0 ? 0 : 1)
         }
         // The first request opens the connection and provides the parsed URL.
-        guard let response = try? await agent.send(Small(job.url)) else {
+        guard let response = try? await Small(job.url).send(on: agent) else {
             print("no response from \(job.url)")
             exit(1)
         }

@@ -50,15 +50,15 @@ struct PageReader: Sendable {
             else { return nil }
             return touch(object) > 0 ? items(object) : nil
         case (_, "W3c"):
-            return try? await agent.value(GetPage(job.url)).items.count
+            return try? await GetPage(job.url).value(on: agent).items.count
         default:
-            guard let json = try? await agent.send(Small(job.url)).json else { return nil }
+            guard let json = try? await Small(job.url).send(on: agent).json else { return nil }
             return touch(json) > 0 ? json["items"].count : nil
         }
     }
 
     private func data() async -> Data? {
-        try? await agent.send(Small(job.url)).data
+        try? await Small(job.url).send(on: agent).data
     }
 
     private func items(_ object: Any) -> Int? {

@@ -12,7 +12,7 @@ struct StreamRun {
     }
 
     private func count() async throws -> Int {
-        let stream = try await agent.stream(Small(job.url))
+        let stream = try await Small(job.url).stream(on: agent)
         var count = 0
         switch job.workload {
         case "S2" where job.mode == .text:

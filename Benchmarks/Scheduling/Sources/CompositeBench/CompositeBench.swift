@@ -76,7 +76,7 @@ import Foundation
         run.openWhenAllAreHeld()
         return try await withThrowingTaskGroup(of: (Int, Response).self) { group in
             for index in 0..<run.count {
-                group.addTask { (index, try await agent.send(Member())) }
+                group.addTask { (index, try await Member().send(on: agent)) }
             }
             var responses = [Response?](repeating: nil, count: run.count)
             for try await (index, response) in group { responses[index] = response }
@@ -87,14 +87,14 @@ import Foundation
     private static func batch(_ run: Run) async throws -> Int {
         run.openWhenAllAreHeld()
         let batch = BatchRequest((0..<run.count).map { _ in Member() })
-        return try await run.agent.send(batch).count
+        return try await batch.send(on: run.agent).count
     }
 
     private static func graph(_ run: Run) async throws -> Int {
         run.openWhenAllAreHeld()
         let graph = RequestGraph()
         for _ in 0..<run.count { graph.add(Member()) }
-        return try await run.agent.send(graph).succeeded.count
+        return try await graph.send(on: run.agent).succeeded.count
     }
 
     private static func values(_ run: Run) async throws -> Int {
@@ -102,7 +102,7 @@ import Foundation
         run.openWhenAllAreHeld()
         return try await withThrowingTaskGroup(of: (Int, Int).self) { group in
             for index in 0..<run.count {
-                group.addTask { (index, try await agent.value(TypedMember())) }
+                group.addTask { (index, try await TypedMember().value(on: agent)) }
             }
             var values = [Int?](repeating: nil, count: run.count)
             for try await (index, value) in group { values[index] = value }
@@ -113,13 +113,13 @@ import Foundation
     private static func typed(_ run: Run) async throws -> Int {
         run.openWhenAllAreHeld()
         let batch = BatchRequest.Typed((0..<run.count).map { _ in TypedMember() })
-        return try await run.agent.values(batch).count
+        return try await batch.value(on: run.agent).count
     }
 
     private static func loop(_ run: Run) async throws -> Int {
         run.transport.open()
         var responses: [Response] = []
-        for _ in 0..<run.count { responses.append(try await run.agent.send(Member())) }
+        for _ in 0..<run.count { responses.append(try await Member().send(on: run.agent)) }
         return responses.count
     }
 
@@ -127,7 +127,7 @@ import Foundation
         run.transport.open()
         let chain = ChainRequest()
         for _ in 0..<run.count { chain.add(Member()) }
-        return try await run.agent.send(chain).count
+        return try await chain.send(on: run.agent).count
     }
 
     private static func line(_ run: Run) async throws -> Int {
@@ -135,7 +135,7 @@ import Foundation
         let graph = RequestGraph()
         var last = graph.add(Member())
         for _ in 1..<run.count { last = graph.add(after: last) { _ in Member() } }
-        return try await run.agent.send(graph).succeeded.count
+        return try await graph.send(on: run.agent).succeeded.count
     }
 
     private static func median(_ values: [Double]) -> Double {

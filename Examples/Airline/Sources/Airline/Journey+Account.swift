@@ -6,7 +6,7 @@ extension Journey {
     func register() async throws {
         let request = API.Passengers.register("orville", password: "kitty-hawk")
         await withCheckedContinuation { continuation in
-            agent.start(request) { request in
+            request.start(on: agent) { request in
                 self.showEvents()
                 self.checks.check(
                     "orville is passenger \(request.userId ?? 0)", request.userId != nil)
@@ -26,7 +26,7 @@ extension Journey {
 
     func signIn() async throws {
         do {
-            try await agent.value(API.Passengers.signIn("orville", password: "dayton"))
+            try await API.Passengers.signIn("orville", password: "dayton").value(on: agent)
             checks.check("a wrong password is rejected", false)
         } catch {
             showEvents()
@@ -35,8 +35,8 @@ extension Journey {
                 "the processor reports: \(complaint?.text ?? "no error")",
                 error.code == .processingFailed && error.status == .ok && complaint != nil)
         }
-        let token = try await agent.value(
-            API.Passengers.signIn("orville", password: "kitty-hawk"))
+        let token = try await API.Passengers.signIn("orville", password: "kitty-hawk").value(
+            on: agent)
         showEvents()
         checks.check("the right password returns a token", token == AirlineServer.token)
         // All later requests send it.
@@ -46,13 +46,13 @@ extension Journey {
     func userInfo() async throws {
         let before = server.loopback.requests.count
         let first = API.Passengers.find(1903)
-        let user = try await agent.value(first)
+        let user = try await first.value(on: agent)
         showEvents()
         try checkFirst(first, user, requests: server.loopback.requests.count - before)
         try state.noteRun()
 
         let again = API.Passengers.find(1903)
-        let same = try await agent.value(again)
+        let same = try await again.value(on: agent)
         showEvents()
         checks.check(
             "the second request is served from the cache and not sent",

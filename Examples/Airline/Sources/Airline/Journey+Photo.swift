@@ -6,7 +6,7 @@ extension Journey {
     func photo() async throws {
         let whole = server.photo.body
         do {
-            try await agent.value(API.photo(to: state.photo))
+            try await API.photo(to: state.photo).value(on: agent)
             checks.check("the connection is interrupted", false)
         } catch {
             showEvents()
@@ -19,7 +19,7 @@ extension Journey {
             "no file exists at the destination yet",
             !FileManager.default.fileExists(atPath: state.photo.path))
 
-        let file = try await agent.value(API.photo(to: state.photo))
+        let file = try await API.photo(to: state.photo).value(on: agent)
         showEvents()
         let request = server.loopback.requests.last
         let range = request?.header("Range") ?? "none"
@@ -39,7 +39,7 @@ extension Journey {
         let user = API.Passengers.find(1903)
         let photo = API.photo(to: state.secondPhoto)
         let batch = BatchRequest([user, photo])
-        try await agent.send(batch)
+        try await batch.send(on: agent)
         showEvents()
         checks.check(
             "both succeed: \(user.output?.nick ?? "no user"), "
@@ -53,7 +53,7 @@ extension Journey {
 
     func signUp() async throws {
         let chain = API.signUp("wilbur", password: "kitty-hawk")
-        let user = try await agent.value(chain)
+        let user = try await chain.value(on: agent)
         showEvents()
         let register = chain.requests.first as? Register
         checks.check(
@@ -62,7 +62,7 @@ extension Journey {
 
         let before = server.loopback.requests.count
         do {
-            _ = try await agent.value(API.signUp("octave", password: "chicago"))
+            _ = try await API.signUp("octave", password: "chicago").value(on: agent)
             checks.check("a wrong password ends the sign-up", false)
         } catch {
             showEvents()
@@ -79,7 +79,7 @@ extension Journey {
 
     func card() async throws {
         let (graph, text) = API.card(of: 1903, photo: state.cardPhoto)
-        let card = try await agent.send(graph)[text].get()
+        let card = try await graph.send(on: agent)[text].get()
         showEvents()
         checks.check(
             card,
@@ -94,7 +94,7 @@ extension Journey {
 
     func fares() async throws {
         do {
-            try await agent.send(API.Flights.fares)
+            try await API.Flights.fares.send(on: agent)
             checks.check("the invalid response is rejected", false)
         } catch {
             showEvents()

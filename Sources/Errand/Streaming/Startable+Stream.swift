@@ -1,8 +1,7 @@
-public import Dispatch
-import ErrandCore
+public import ErrandCore
 public import Foundation
 
-extension StartableRequest {
+extension Startable where Self: BaseRequest {
     /// Sends the request and returns its response as soon as the head is validated; the body is read from the result.
     ///
     ///     let stream = try await Tail().stream()
@@ -11,7 +10,7 @@ extension StartableRequest {
     /// Redirects, credentials, retries, cookies, status and content type are done when this returns. The error of a
     /// refused response contains its body. With ``AcceptableContentTypes/automatic``, every content type is accepted.
     ///
-    /// Hooks, delegate and accessories are notified as by ``send(onStart:)``: of the start, and of the end when this
+    /// Hooks, delegate and accessories are notified as by ``Startable/send(on:onStart:)``: of the start, and of the end when this
     /// method returns, since the object is then free. Events, progress, limits and `agent.activity` last until the end of
     /// the body.
     ///
@@ -28,12 +27,14 @@ extension StartableRequest {
     /// response is stored when its body has arrived completely, if it is not larger than
     /// `transportOptions.maximumBytesInMemory` or the store's ``ResponseStore/maximumBytesInParts``.
     ///
-    /// - Parameter onStart: Called with the task before anything is sent. Default: does nothing.
+    /// - Parameters:
+    ///   - agent: The agent of this run. Default `nil`: that of the endpoint.
+    ///   - onStart: Called with the task before anything is sent. Default: does nothing.
     /// - Throws: ``RequestError``.
     nonisolated(nonsending) public func stream(
-        onStart: (RequestTask) -> Void = { _ in }
+        on agent: RequestAgent? = nil, onStart: (RequestTask) -> Void = { _ in }
     ) async throws(RequestError) -> ResponseStream {
-        try await openStream(on: nil, onStart)
+        try await openStream(on: agent, onStart)
     }
 
     /// Sends the request for an event stream, and returns its server-sent events (HTML standard, §9.2).
@@ -42,7 +43,7 @@ extension StartableRequest {
     ///         print(event.type, event.data)
     ///     }
     ///
-    /// Like ``stream(onStart:)`` and ``ResponseStream/serverSentEvents(reconnects:maximumEventBytes:)``, but the first
+    /// Like ``stream(on:onStart:)`` and ``ResponseStream/serverSentEvents(reconnects:maximumEventBytes:)``, but the first
     /// request, too, has `Accept: text/event-stream` and `Cache-Control: no-store`, unless the endpoint sets these fields.
     ///
     /// - Parameters:
@@ -80,95 +81,40 @@ extension StartableRequest {
         }
     }
 
-    /// Starts the request and calls closures on the main actor: with the head, with each chunk of the body, and once with
-    /// the end.
+    /// Starts it and reads the body with closures on the main actor; the transfer waits for each of them.
     ///
-    /// The transfer waits for each closure to return. Otherwise like ``stream(onStart:)``, but hooks, delegate and
-    /// accessories are notified of the end of the body.
+    /// ``BaseRequest/response`` is the validated head, without a body, when the first chunk comes. After the end, it has
+    /// trailers and timings. Otherwise like ``stream(on:onStart:)``, but hooks, delegate and accessories are notified of the
+    /// end of the body.
     ///
     /// - Parameters:
-    ///   - owner: Cancels the request when it is deallocated; held weakly. Default `nil`: none.
-    ///   - onHead: Called with the validated head; its body is empty.
+    ///   - agent: The agent of this run. Default `nil`: that of the endpoint.
+    ///   - owner: Cancels the run when it is deallocated; held weakly. Default `nil`: none.
     ///   - onChunk: Called with bytes of the body, after content decoding.
-    ///   - completion: Called after every end: with the head, trailers and timings, or with the error.
+    ///   - success: Called at the end of the body.
+    ///   - failure: Called after a failure or a cancellation.
     @MainActor @discardableResult
-    public func start(
-        owner: RequestOwner? = nil,
-        onHead: @escaping @MainActor (Self, Response) -> Void = { _, _ in },
+    public func stream(
+        on agent: RequestAgent? = nil, owner: RequestOwner? = nil,
         onChunk: @escaping @MainActor (Self, Data) -> Void,
-        completion: @escaping @MainActor (Self, Result<Response, RequestError>) -> Void
+        success: @escaping @MainActor (Self) -> Void,
+        failure: @escaping @MainActor (Self, RequestError) -> Void
     ) -> RequestTask {
-        launchStream(
-            on: nil, owner: owner,
-            StreamClosures(
-                onHead: { onHead(self, $0) }, onChunk: { onChunk(self, $0) },
-                completion: { completion(self, $0) }))
-    }
-
-    /// Starts the request from any context and calls closures on a queue: with the head, with each chunk of the body,
-    /// and once with the end.
-    ///
-    /// The transfer waits for each closure to return. The request object stays with its actor: hooks, accessories and
-    /// delegate are not called, and ``BaseRequest/response`` is not set.
-    ///
-    /// - Parameters:
-    ///   - queue: The queue of the closures.
-    ///   - onHead: Called with the validated head; its body is empty.
-    ///   - onChunk: Called with bytes of the body, after content decoding.
-    ///   - completion: Called after every end: with the head, trailers and timings, or with the error.
-    @discardableResult
-    nonisolated public func start(
-        on queue: DispatchQueue, onHead: @escaping @Sendable (Response) -> Void = { _ in },
-        onChunk: @escaping @Sendable (Data) -> Void,
-        completion: @escaping @Sendable (Result<Response, RequestError>) -> Void
-    ) -> RequestTask {
-        dispatchStream(on: nil, queue, onHead: onHead, onChunk: onChunk, completion: completion)
-    }
-
-    /// Starts the request as a stream on the main actor.
-    @MainActor
-    func launchStream(
-        on named: RequestAgent?, owner: RequestOwner?, _ closures: StreamClosures
-    ) -> RequestTask {
-        let run = enlist(on: named) { $0.beStreamed() }
+        let run = enlist(on: agent) { $0.beStreamed() }
         let relays = RunRelays(of: run, self, owner: owner)
         Task { @MainActor in
-            await run.deliver(onHead: closures.onHead, onChunk: closures.onChunk)
-            let outcome = await run.task.outcome()
-            relays.end(run, of: self, outcome) { _ in closures.completion(outcome.result) }
-        }
-        return run.task
-    }
-
-    nonisolated func dispatchStream(
-        on named: RequestAgent?, _ queue: DispatchQueue,
-        onHead: @escaping @Sendable (Response) -> Void,
-        onChunk: @escaping @Sendable (Data) -> Void,
-        completion: @escaping @Sendable (Result<Response, RequestError>) -> Void
-    ) -> RequestTask {
-        var description = describe()
-        description.beStreamed()
-        let agent = agent(atCall: named)
-        let run = RequestRun(task: agent.enlist(description), agent: agent)
-        Task {
             await run.deliver { head in
-                await queue.run { onHead(head) }
+                take(TaskOutcome(result: .success(head)))
             } onChunk: { chunk in
-                await queue.run { onChunk(chunk) }
+                onChunk(self, chunk)
             }
-            let result = await run.task.outcome().result
-            queue.async { completion(result) }
+            let outcome = await run.task.outcome()
+            relays.end(run, of: self, outcome) { error in
+                if let error { failure(self, error) } else { success(self) }
+            }
         }
         return run.task
     }
-}
-
-/// The closures of a stream that is delivered on the main actor.
-@MainActor
-struct StreamClosures {
-    let onHead: @MainActor (Response) -> Void
-    let onChunk: @MainActor (Data) -> Void
-    let completion: @MainActor (Result<Response, RequestError>) -> Void
 }
 
 extension RequestRun {
@@ -191,17 +137,5 @@ extension RequestDescription {
     mutating func beStreamed() {
         isStreamed = true
         decode = nil
-    }
-}
-
-extension DispatchQueue {
-    /// Runs a closure on the queue and waits for it.
-    nonisolated fileprivate func run(_ body: @escaping @Sendable () -> Void) async {
-        await withCheckedContinuation { continuation in
-            async {
-                body()
-                continuation.resume()
-            }
-        }
     }
 }

@@ -138,9 +138,9 @@ extension TypedRequest {
 
     /// The output of the stored response, without starting the request; `nil` if there is no usable one.
     ///
-    /// Like ``StartableRequest/cachedResponse(on:)``.
+    /// Like ``BaseRequest/cachedResponse(on:)``.
     ///
-    /// - Throws: As ``StartableRequest/cachedResponse(on:)``; ``RequestError/Code/undecodable``.
+    /// - Throws: As ``BaseRequest/cachedResponse(on:)``; ``RequestError/Code/undecodable``.
     nonisolated(nonsending) public func cachedValue(
         on agent: RequestAgent? = nil
     ) async throws(RequestError) -> Output? {
@@ -150,14 +150,13 @@ extension TypedRequest {
     }
 }
 
-extension StartableRequest {
+extension BaseRequest {
     /// The stored response, if there is one, and then the response of the network, if it differs.
     ///
-    /// Like ``TypedRequest/updates(on:)``, which delivers the output of a typed endpoint.
+    /// Like ``TypedRequest/updates(on:)``, for endpoints without an output.
     ///
     /// - Parameter agent: The agent that performs the request. Default `nil`: that of the endpoint.
-    @_disfavoredOverload
-    nonisolated public func updates(
+    nonisolated public func responseUpdates(
         on agent: RequestAgent? = nil
     ) -> BaseRequest.Updates<Response> {
         BaseRequest.Updates { UpdateReader(self, on: agent) { $0.result } }
@@ -216,7 +215,7 @@ extension StartableRequest {
 extension RequestAgent {
     /// The stored response of a request, without starting it; `nil` if there is no usable one.
     ///
-    /// Like ``StartableRequest/cachedResponse(on:)``.
+    /// Like ``BaseRequest/cachedResponse(on:)``.
     nonisolated(nonsending) public func cachedResponse(
         _ request: BaseRequest
     ) async throws(RequestError) -> Response? {
@@ -234,7 +233,7 @@ extension RequestAgent {
 
     /// Stores a response by hand, as if the request had received it now.
     ///
-    /// Like ``StartableRequest/storeResponse(_:on:)``.
+    /// Like ``BaseRequest/storeResponse(_:on:)``.
     nonisolated(nonsending) public func store(
         _ response: Response, for request: BaseRequest
     ) async throws(RequestError) {

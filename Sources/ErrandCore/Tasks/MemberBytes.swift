@@ -1,9 +1,9 @@
-import ErrandCore
+import ErrandHTTP
 
 /// The progress of all members of a run: a pure value.
 ///
 /// It keeps the sums, so an event of one member costs the same for any number of members.
-nonisolated struct CompositeBytes: Sendable {
+struct MemberBytes: Sendable {
     /// The share of one member, or the sum of the shares of all.
     ///
     /// Sums have 128 bits: a server can declare any length, and a share must be subtracted exactly.

@@ -1,61 +1,44 @@
 import Dispatch
 import ErrandCore
 
-extension StartableRequest {
-    /// Starts the request on the main actor and calls one of two closures with its end.
+extension BaseRequest {
+    /// Starts the request on the main actor and calls a closure with its end, and before with a stored response.
     @MainActor
-    func launch(
+    func launchRequest(
         on named: RequestAgent?, owner: RequestOwner?,
-        success: @escaping @MainActor (Self) -> Void,
-        failure: @escaping @MainActor (Self, RequestError) -> Void
+        then deliver: @escaping @MainActor (RequestError?) -> Void
     ) -> RequestTask {
         let run = begin(on: named)
         let relays = RunRelays(of: run, self, owner: owner)
         run.task.storedDelivery?.deliver { [self] outcome in
             take(outcome)
-            success(self)
+            deliver(outcome.error)
         }
         run.task.whenEndedOnMainActor { [self] outcome in
-            relays.end(run, of: self, outcome) { error in
-                if let error { failure(self, error) } else { success(self) }
-            }
+            relays.end(run, of: self, outcome, closures: deliver)
         }
         return run.task
     }
 
-    /// Starts the request on the main actor and calls a closure with its end.
-    @MainActor
-    func launch(
-        on named: RequestAgent?, owner: RequestOwner?,
-        completion: @escaping @MainActor (Self, TaskOutcome) -> Void
+    /// Starts a request that the caller gives up, and delivers its end on a queue.
+    nonisolated func dispatchRequest(
+        on named: RequestAgent?, owner: RequestOwner?, _ queue: DispatchQueue,
+        then deliver: @escaping @Sendable (RequestError?) -> Void
     ) -> RequestTask {
-        let run = begin(on: named)
-        let relays = RunRelays(of: run, self, owner: owner)
-        run.task.storedDelivery?.deliver { [self] outcome in
-            take(outcome)
-            completion(self, outcome)
+        var prepared = prepare(on: named)
+        if let refusal = prepared.description.refusalOfTwoResponses(
+            prepared.agent.configuration.cachePolicy, part: "started with a queue")
+        {
+            prepared.description.mistake = refusal
         }
-        run.task.whenEndedOnMainActor { [self] outcome in
-            relays.end(run, of: self, outcome) { _ in completion(self, outcome) }
+        let run = start(prepared)
+        if let owner { run.task.bind(to: owner) }
+        // Safe: the caller has given the request up, and it is used on the queue only.
+        nonisolated(unsafe) let request = self
+        run.task.whenEnded { outcome in
+            queue.async { request.end(outcome, of: run, closures: deliver) }
         }
         return run.task
-    }
-
-    /// Starts the request without hooks and calls a closure with its end, on a queue.
-    nonisolated func dispatch(
-        on named: RequestAgent?, _ queue: DispatchQueue,
-        completion: @escaping @Sendable (TaskOutcome) -> Void
-    ) -> RequestTask {
-        let task = agent(atCall: named).start(describe())
-        if task.deliversStored {
-            task.whenStored { outcome in
-                queue.async { if !task.isStopping { completion(outcome) } }
-            }
-        }
-        task.whenEnded { outcome in
-            queue.async { completion(outcome) }
-        }
-        return task
     }
 }
 
@@ -122,7 +105,7 @@ struct RunRelays {
     /// Notifies the accessories of a request on the main actor of suspend, resume and cancel.
     private static func accompany(_ run: RequestRun, of request: BaseRequest) -> AccessoryRelay? {
         guard request.hasAccessories(of: run.agent) else { return nil }
-        let relay = AccessoryRelay(request: request, agent: run.agent)
+        let relay = AccessoryRelay(of: request, by: run.agent)
         run.task.observe { relay.take($0) }
         return relay
     }

@@ -1,10 +1,10 @@
 import TestSupport
 import Testing
 
-@testable import Errand
+@testable import ErrandCore
 
 /// The progress of a batch is kept as sums, and equals the sum over all members at any time.
-@Suite(.limited) struct CompositeBytesTests {
+@Suite(.limited) struct MemberBytesTests {
     /// Adds the progress of all members.
     private func naiveSum(
         _ members: [Int: TransferProgress], count: Int
@@ -36,7 +36,7 @@ import Testing
         var random = SeededGenerator(seed: seed)
         let ids = Array(0..<5)
         var members: [Int: TransferProgress] = [:]
-        var bytes = CompositeBytes()
+        var bytes = MemberBytes()
         for _ in 0..<200 {
             guard let id = ids.randomElement(using: &random) else { return }
             var progress = TransferProgress()
@@ -57,7 +57,7 @@ import Testing
 
     @Test func eventReadsOneMemberHoweverManyThereAre() {
         for count in [10, 10_000] {
-            var bytes = CompositeBytes()
+            var bytes = MemberBytes()
             for member in 0..<count { bytes.take(TransferProgress(), of: member) }
             let before = bytes.accesses
             var progress = TransferProgress()
@@ -74,7 +74,7 @@ import Testing
         let (one, other) = (0, 1)
         var huge = TransferProgress()
         huge.totalBytesToReceive = .max
-        var bytes = CompositeBytes()
+        var bytes = MemberBytes()
         bytes.take(huge, of: one)
         bytes.take(huge, of: other)
         #expect(bytes.sum(ofMembers: 2).totalBytesToReceive == .max)

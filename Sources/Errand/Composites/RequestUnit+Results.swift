@@ -1,22 +1,22 @@
 import ErrandCore
 
-extension CompositeMember {
+extension RequestUnit {
     /// The requests of the member: itself, or those of a nested composite.
     nonisolated package var flattened: [BaseRequest] {
         if let request = self as? BaseRequest { return [request] }
-        return (self as? any CompositeRun)?.requests ?? []
+        return (self as? CompositeRequest)?.requests ?? []
     }
 
     /// The first request, if it is known before the run.
-    nonisolated package var firstRequest: BaseRequest? {
+    nonisolated package var firstOfAll: BaseRequest? {
         if let request = self as? BaseRequest { return request }
         return (self as? any CompositeRun)?.firstRequest
     }
 
     /// The request that failed in the last run of a member that failed.
-    nonisolated package var failedRequest: BaseRequest? {
+    nonisolated package var failedOfAll: BaseRequest? {
         if let request = self as? BaseRequest { return request }
-        return (self as? any CompositeRun)?.failedRequest
+        return (self as? CompositeRequest)?.failedRequest
     }
 
     /// The results of the requests of an ended member.

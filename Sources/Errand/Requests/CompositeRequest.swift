@@ -1,0 +1,48 @@
+import Dispatch
+import ErrandCore
+
+/// A batch, a chain or a graph: runs members as one unit.
+nonisolated open class CompositeRequest: RequestUnit {
+    package override init() { super.init() }
+
+    /// The requests in order, including those of nested batches, chains and graphs, as far as they are known.
+    open var requests: [BaseRequest] { [] }
+    /// The time from the start after which the members are cancelled and the run fails with
+    /// ``RequestError/Code/timedOut``.
+    ///
+    /// Default `nil`: no limit. Time during which the computer is suspended counts, unlike in ``Timeouts/total``. The
+    /// results of the members that were cancelled are ``RequestError/Code/cancelled``. Errors:
+    /// ``RequestError/Code/invalidConfiguration`` for a duration of zero or less, before anything is sent.
+    public var deadline: Duration?
+    /// The request with which the last run failed, not counting members that the run cancelled; `nil` if a closure failed.
+    public package(set) var failedRequest: BaseRequest?
+
+    /// The kind of the composite: every subclass has one.
+    private var kind: any CompositeRun {
+        guard let kind = self as? any CompositeRun else {
+            fatalError("Each subclass of CompositeRequest conforms to CompositeRun.")
+        }
+        return kind
+    }
+
+    @MainActor
+    override func launch(
+        on agent: RequestAgent?, owner: RequestOwner?,
+        then deliver: @escaping @MainActor (RequestError?) -> Void
+    ) -> RequestTask {
+        kind.launchRun(on: agent, owner: owner, then: deliver)
+    }
+
+    nonisolated(nonsending) override func perform(
+        on agent: RequestAgent?, _ onStart: (RequestTask) -> Void
+    ) async -> RequestError? {
+        await kind.performRun(on: agent, onStart)
+    }
+
+    override func dispatch(
+        on agent: RequestAgent?, owner: RequestOwner?, _ queue: DispatchQueue,
+        then deliver: @escaping @Sendable (RequestError?) -> Void
+    ) -> RequestTask {
+        kind.dispatchRun(on: agent, owner: owner, queue, then: deliver)
+    }
+}

@@ -1,0 +1,336 @@
+import ErrandHTTP
+import Synchronization
+
+/// The task of a member in progress: of a request, a nested composite, or a closure of a graph's node.
+package protocol MemberTask: AnyObject, Sendable {
+    /// The progress of the member.
+    var hub: ProgressHub { get }
+    func cancel()
+    func suspend()
+    func resume()
+}
+
+extension RequestTask: MemberTask {
+    package var hub: ProgressHub { context.progress }
+}
+
+extension RequestTask {
+    /// The members of a run of a batch, a chain or a graph; may be used from any thread.
+    ///
+    ///     let task = batch.start()
+    ///     if let members = task.members { print(members.finished, "of", members.total) }
+    public final class Members: Sendable {
+        private struct State {
+            /// The tasks of the members in progress, by index.
+            var tasks: [Int: any MemberTask] = [:]
+            /// The Swift task of a closure of a chain in progress.
+            var closure: Task<Void, Never>?
+            /// Whether the progress of each member is forwarded; begins with the first observer.
+            var forwardsProgress = false
+            var hasEnded = false
+            var wasCancelled = false
+            var finished = 0
+            var total: Int
+            var bytes = MemberBytes()
+            /// The priority that the run was given; `nil` leaves each member its own.
+            var priority: RequestPriority?
+            var observers: [AsyncStream<(finished: Int, total: Int)>.Continuation] = []
+
+            func notifyObservers() {
+                for observer in observers { observer.yield((finished, total)) }
+            }
+        }
+
+        private let state: Mutex<State>
+        private let context: TaskContext
+        /// The agent at the call, which performs all members; `nil` leaves the choice to each.
+        package let agent: RequestAgent?
+        /// The run that has this one as a member; `nil` for a run that was started by itself.
+        private let parent: Members?
+        /// The time after which the members are cancelled.
+        package let deadline: Duration?
+
+        fileprivate init(
+            _ context: TaskContext, total: Int, agent: RequestAgent?, parent: Members?,
+            deadline: Duration?
+        ) {
+            self.context = context
+            self.agent = agent
+            self.parent = parent
+            self.deadline = deadline
+            state = Mutex(State(total: total))
+        }
+
+        /// The number of members that have ended.
+        public var finished: Int { state.withLock { $0.finished } }
+
+        /// The number of all members that are known so far.
+        public var total: Int { state.withLock { $0.total } }
+
+        /// The current numbers of members and their later values, until the end of the run.
+        ///
+        /// A slow reader gets the latest value.
+        public var updates: AsyncStream<(finished: Int, total: Int)> {
+            let (stream, continuation) = AsyncStream.makeStream(
+                of: (finished: Int, total: Int).self, bufferingPolicy: .bufferingNewest(1))
+            let hasEnded = state.withLock { state in
+                continuation.yield((state.finished, state.total))
+                if !state.hasEnded { state.observers.append(continuation) }
+                return state.hasEnded
+            }
+            if hasEnded { continuation.finish() }
+            return stream
+        }
+
+        /// Whether this is the run itself, or a run that has it as a member, at any depth.
+        package func contains(_ run: Members) -> Bool {
+            var current: Members? = run
+            while let members = current {
+                if members === self { return true }
+                current = members.parent
+            }
+            return false
+        }
+
+        // MARK: - Control
+
+        /// The error with which the run ends because it was cancelled or its deadline has passed; `nil` if neither.
+        package var stopError: RequestError? {
+            switch context.pause.taskState.value.stopReason {
+            case nil: nil
+            case .cancelled, .shutDown: .cancelled
+            case .deadline:
+                RequestError(
+                    .timedOut, stage: .schedule,
+                    "The composite took longer than its deadline of \(deadline ?? .zero), so its members were "
+                        + "cancelled. Increase the deadline.",
+                    timeout: .total)
+            }
+        }
+
+        /// Passes a change of the run to its members in progress.
+        fileprivate func apply(_ change: Change) {
+            switch change {
+            case .willSuspend, .didResume:
+                for task in inProgress { settle(task) }
+            case .willCancel, .ended: break
+            }
+        }
+
+        /// Gives the members in progress a priority, and those that start later.
+        fileprivate func prioritize(_ priority: RequestPriority) {
+            let tasks = state.withLock { state in
+                state.priority = priority
+                return Array(state.tasks.values)
+            }
+            for task in tasks { (task as? RequestTask)?.priority = priority }
+        }
+
+        /// Cancels the members in progress and the closure of the run.
+        fileprivate func stop() {
+            let (tasks, closure) = state.withLock { (Array($0.tasks.values), $0.closure) }
+            closure?.cancel()
+            for task in tasks { cancel(task) }
+        }
+
+        private func cancel(_ task: any MemberTask) {
+            if let discards = context.discardsPart, let task = task as? RequestTask {
+                task.cancel(discardingPart: discards)
+            } else {
+                task.cancel()
+            }
+        }
+
+        private var inProgress: [any MemberTask] { state.withLock { Array($0.tasks.values) } }
+
+        private var isStopping: Bool { context.pause.taskState.value.stopReason != nil }
+
+        /// Suspends or resumes a member like the run, also if the run changes meanwhile on another thread.
+        private func settle(_ task: any MemberTask) {
+            while true {
+                let isPaused = context.pause.isPaused
+                if isPaused { task.suspend() } else { task.resume() }
+                if context.pause.isPaused == isPaused { return }
+            }
+        }
+
+        /// Cancels the members in progress, for a run that ends without the others.
+        package func cancelInProgress() {
+            for task in inProgress { task.cancel() }
+        }
+
+        // MARK: - Members
+
+        /// Adds a member that was started; suspends or cancels it if the run is suspended or cancelled.
+        ///
+        /// - Parameter index: A number that no other member in progress has.
+        package func enter(_ task: any MemberTask, at index: Int) {
+            let (isForwarded, priority) = state.withLock { state in
+                state.tasks[index] = task
+                return (state.forwardsProgress, state.priority)
+            }
+            if let priority { (task as? RequestTask)?.priority = priority }
+            if isForwarded { forward(task, index) }
+            if context.pause.isPaused { settle(task) }
+            if isStopping { cancel(task) }
+        }
+
+        /// Removes a member that has ended.
+        package func leave(_ index: Int) {
+            let isForwarded = state.withLock { state in
+                let task = state.tasks.removeValue(forKey: index)
+                state.finished += 1
+                state.notifyObservers()
+                if let task { state.bytes.end(index, with: task.hub.current) }
+                return state.forwardsProgress
+            }
+            if isForwarded { updateProgress() }
+        }
+
+        package func expect(total: Int) {
+            state.withLock { state in
+                guard state.total != total else { return }
+                state.total = total
+                state.notifyObservers()
+            }
+        }
+
+        /// Counts a member that will not run.
+        package func skip() {
+            state.withLock { state in
+                state.finished += 1
+                state.notifyObservers()
+            }
+        }
+
+        /// Waits for the end of a closure of the run, whose Swift task is cancelled when the run stops.
+        package func finish(_ work: Task<Void, Never>) async {
+            state.withLock { $0.closure = work }
+            if isStopping { work.cancel() }
+            await work.value
+            state.withLock { $0.closure = nil }
+        }
+
+        /// Waits while the run is suspended and not stopped.
+        package func untilResumed() async { await context.pause.pass(context.scope) }
+
+        /// Whether the run was cancelled before its end.
+        fileprivate var wasCancelled: Bool { state.withLock { $0.wasCancelled } }
+
+        fileprivate func end(wasCancelled: Bool) {
+            updateProgress()
+            let observers = state.withLock { state in
+                state.hasEnded = true
+                state.wasCancelled = wasCancelled
+                return exchange(&state.observers, with: [])
+            }
+            for observer in observers { observer.finish() }
+        }
+
+        // MARK: - Progress
+
+        /// Forwards the progress of the members from now on, also that of nested ones.
+        ///
+        /// Without an observer, members cost no handlers of their progress.
+        fileprivate func forwardProgress() {
+            let tasks = state.withLock { state in
+                guard !state.forwardsProgress, !state.hasEnded else {
+                    return [Int: any MemberTask]()
+                }
+                state.forwardsProgress = true
+                return state.tasks
+            }
+            for (index, task) in tasks { forward(task, index) }
+            updateProgress()
+        }
+
+        private func forward(_ task: any MemberTask, _ index: Int) {
+            (task as? RequestTask)?.members?.forwardProgress()
+            task.hub.listen(callsAtOnce: true) { [weak self] progress in
+                self?.take(progress, of: index)
+            }
+        }
+
+        /// Records the progress of a member.
+        private func take(_ progress: TransferProgress, of index: Int) {
+            state.withLock { state in
+                // A late value of a member that has ended; its last one was recorded.
+                guard state.tasks[index] != nil else { return }
+                state.bytes.take(progress, of: index)
+            }
+            updateProgress()
+        }
+
+        /// Calls the handlers on another thread: an observer may begin while its caller holds a lock that they need.
+        ///
+        /// Lock order: the hub's lock, then the lock of this run.
+        private func updateProgress() {
+            context.progress.updateAsynchronously { sum in
+                sum = state.withLock { $0.bytes.sum(ofMembers: $0.total) }
+            }
+        }
+    }
+}
+
+extension RequestTask {
+    /// The settings of a run of a batch, a chain or a graph: it has no listeners, because its members do.
+    private static let unobserved = SharedConfiguration(Configuration())
+
+    /// Creates the task of a run of a batch, a chain or a graph.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The name of its type.
+    ///   - tag: Its tag.
+    ///   - total: The number of members that are known before the run.
+    ///   - agent: The agent whose clock measures the run.
+    ///   - named: The agent at the call.
+    ///   - parent: The run that has it as a member.
+    ///   - deadline: The time after which the members are cancelled.
+    package convenience init(
+        composite endpoint: String, tag: Int, total: Int, by agent: RequestAgent,
+        atCall named: RequestAgent?, within parent: Members?, deadline: Duration?
+    ) {
+        var description = RequestDescription(endpoint: endpoint, url: "")
+        description.tag = tag
+        let context = TaskContext(
+            id: TaskID.next(), description: description, configuration: Self.unobserved,
+            services: agent.services)
+        let members = Members(
+            context, total: total, agent: named, parent: parent, deadline: deadline)
+        self.init(context: context, members: members)
+        observe { [weak members] in members?.apply($0) }
+    }
+
+    /// Passes the request to stop to the members.
+    func stopMembers() { members?.stop() }
+
+    /// Passes the priority to the members.
+    func prioritizeMembers(_ priority: RequestPriority) { members?.prioritize(priority) }
+
+    /// Lets the progress be that of the members.
+    package func observeMembers() { members?.forwardProgress() }
+
+    /// Reports that a run of a batch, a chain or a graph has begun.
+    package func enterFlight() { context.enter(.inFlight(attempt: 1)) }
+
+    /// Whether ``cancel()`` has ended a run of a batch, a chain or a graph.
+    package var wasCancelled: Bool { members?.wasCancelled ?? false }
+
+    /// Records the end of a run of a batch, a chain or a graph; returns after all handlers of its progress.
+    nonisolated(nonsending) package func endComposite(_ error: RequestError?) async {
+        let outcome = endMembers(error)
+        await context.progress.untilDelivered()
+        context.emitEnd(outcome)
+        finish(outcome)
+    }
+
+    /// Ends a run of a batch, a chain or a graph that was refused before it began.
+    package func refuse(_ error: RequestError) { finish(endMembers(error)) }
+
+    private func endMembers(_ error: RequestError?) -> TaskOutcome {
+        let reason = end()
+        members?.end(wasCancelled: reason == .cancelled)
+        context.progress.finish()
+        return TaskOutcome(ofComposite: error)
+    }
+}
