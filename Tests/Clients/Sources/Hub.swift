@@ -115,7 +115,6 @@ final class HubModel {
                 self.title = "\(star.seen) \(response.statusCode)"
             }
         })
-        issue.start(success: show, failure: show)
         BatchRequest.Typed(GetIssue(number: 1), Motto()).start { _, values in
             self.title = values.0.title + values.1
         } failure: { batch, error in
@@ -128,9 +127,6 @@ final class HubModel {
             self.title = error.message
         }
     }
-
-    private func show(_ request: GetIssue, _ issue: Issue) { title = issue.title }
-    private func show(_ request: GetIssue, _ error: RequestError) { title = error.message }
 
     func agentAtTheCall() async throws {
         title = try await issue.value(on: other).title
