@@ -85,6 +85,12 @@ extension RequestTask {
             attempts = if case .inFlight(let attempt) = task.phase { attempt } else { 0 }
             (bytesSent, bytesReceived) = (progress.bytesSent, progress.bytesReceived)
             (state, transfers) = (.running, [])
+            // A batch, a chain or a graph has no request of its own.
+            if task.members != nil { url = nil }
+            if let outcome = ended?.outcome, outcome.hasNoResponse {
+                state = .succeeded
+                return
+            }
             switch ended?.outcome.result {
             case .success(let response):
                 (state, attempts) = (.succeeded, response.attempts)

@@ -114,7 +114,9 @@ import Testing
             }
         }
         #expect(try result.get().map { try $0.get().json["n"].int } == [1, 1])
-        #expect(events.withLock { $0 } == ["willStart", "willStop"])
+        // The accessories are notified after the closure.
+        queue.sync {}
+        #expect(events.withLock { $0 } == ["willStart", "willStop", "didStop"])
     }
 
     @Test func chainStartsFromSynchronousCode() async throws {
