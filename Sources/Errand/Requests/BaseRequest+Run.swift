@@ -82,6 +82,12 @@ extension BaseRequest {
         return outcome
     }
 
+    /// Delivers the end of a run that was performed in the caller's Swift task; returns its response.
+    @inline(never)  // decision 10
+    nonisolated func response(ofEnded run: RequestRun) throws(RequestError) -> Response {
+        try end(run).result.get()
+    }
+
     /// Delivers the end of a run, in the documented order: `requestWillStop` of the accessories, hook,
     /// delegate, attached closures, the closures given to `start`, `requestDidStop` of the accessories.
     ///

@@ -114,6 +114,22 @@ extension Startable {
     }
 }
 
+extension BaseRequest {
+    /// Runs the request and returns its response, on the caller's actor.
+    ///
+    /// Like ``Startable/send(on:onStart:)``, which it is for requests: the type of the result is known when Errand is
+    /// compiled, so that it is not copied by witnesses.
+    @discardableResult
+    nonisolated(nonsending) public func send(
+        on agent: RequestAgent? = nil, onStart: (RequestTask) -> Void = { _ in }
+    ) async throws(RequestError) -> Response {
+        let run = enlist(on: agent)
+        onStart(run.task)
+        await run.agent.perform(run.task)
+        return try response(ofEnded: run)
+    }
+}
+
 extension TypedUnit {
     /// Starts it; the closure is called after a success, on the main actor, with the output.
     ///
