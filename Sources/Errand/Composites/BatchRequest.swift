@@ -175,11 +175,12 @@ nonisolated public class BatchRequest: CompositeRequest, CompositeRun, Startable
         error = nil
         failedRequest = nil
         if let impossibility {
-            results = requests.map { .failure($0.notStarted(by: control.agent)) }
+            results = requests.map { .failure($0.notStarted(by: agentAtCall)) }
             return impossibility
         }
         let run = CompositeMembers(
-            indices.map { items[$0] }, of: control, kind: "batch", priority: priority)
+            indices.map { items[$0] }, of: control, on: agentAtCall, kind: "batch",
+            priority: priority)
         if let refusal = run.reserve() { return refusal }
         active = run
         return nil

@@ -358,7 +358,7 @@ nonisolated public class ChainRequest: CompositeRequest, CompositeRun, Startable
     nonisolated(nonsending) private func carryOut(
         _ member: RequestUnit, _ control: RequestTask.Members
     ) async -> Failure? {
-        let run = CompositeMembers([member], of: control, kind: "chain")
+        let run = CompositeMembers([member], of: control, on: agentAtCall, kind: "chain")
         if let refusal = run.reserve() { return (nil, refusal) }
         if let request = member as? BaseRequest { ran.append(request) }
         run.describe()

@@ -25,6 +25,8 @@ nonisolated package final class CompositeMembers {
     /// The members in order; `nil` for a node of a graph that has none yet.
     package private(set) var members: [RequestUnit?]
     private let control: RequestTask.Members
+    /// The agent at the call, which performs all members; `nil` leaves the choice to each.
+    private let agent: RequestAgent?
     private let kind: String
     private let priority: RequestPriority?
     private let ends = MemberEnds()
@@ -41,13 +43,15 @@ nonisolated package final class CompositeMembers {
     /// - Parameters:
     ///   - members: The members.
     ///   - control: The run.
+    ///   - agent: The agent at the call of the run.
     ///   - kind: "batch", "chain" or "graph", for messages.
     ///   - priority: Replaces the priorities of the requests. Default `nil`: they keep their own.
     package init(
-        _ members: [RequestUnit?], of control: RequestTask.Members, kind: String,
-        priority: RequestPriority? = nil
+        _ members: [RequestUnit?], of control: RequestTask.Members, on agent: RequestAgent?,
+        kind: String, priority: RequestPriority? = nil
     ) {
         self.members = members
+        self.agent = agent
         self.control = control
         self.kind = kind
         self.priority = priority
@@ -78,8 +82,8 @@ nonisolated package final class CompositeMembers {
         guard let composite = member as? any CompositeRun else {
             return .notAMember(member, of: kind)
         }
-        let task = composite.makeTask(on: control.agent, within: control)
-        if let refusal = composite.claim(task) { return refusal }
+        let task = composite.makeTask(on: agent, within: control)
+        if let refusal = composite.claim(task, on: agent) { return refusal }
         nested[index] = task
         return nil
     }
@@ -128,7 +132,7 @@ nonisolated package final class CompositeMembers {
     }
 
     private func prepare(_ request: BaseRequest) -> PreparedRequest {
-        var it = request.prepare(on: control.agent)
+        var it = request.prepare(on: agent)
         if let priority { it.description.priority = priority }
         // Reading the configuration copies it; most members have one agent.
         if policy?.agent !== it.agent { policy = (it.agent, it.agent.configuration.cachePolicy) }

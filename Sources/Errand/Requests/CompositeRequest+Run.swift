@@ -41,7 +41,7 @@ extension CompositeRun {
         then deliver: @escaping @MainActor (RequestError?) -> Void
     ) -> RequestTask {
         let control = makeTask(on: agent)
-        if let refusal = claim(control) {
+        if let refusal = claim(control, on: agent) {
             let isInProgress = task != nil
             Task { @MainActor in
                 if !isInProgress { refuse(refusal) }
@@ -50,7 +50,7 @@ extension CompositeRun {
             return control
         }
         if let owner { control.bind(to: owner) }
-        let relay = AccessoryRelay(of: self, by: performer(of: control))
+        let relay = AccessoryRelay(of: self, by: performer)
         control.observe { relay.take($0) }
         Task { @MainActor in
             announce(control)
@@ -66,7 +66,7 @@ extension CompositeRun {
         on agent: RequestAgent?, _ onStart: (RequestTask) -> Void
     ) async -> RequestError? {
         let control = makeTask(on: agent)
-        if let refusal = claim(control) {
+        if let refusal = claim(control, on: agent) {
             if task == nil { refuse(refusal) }
             return refusal
         }
@@ -82,7 +82,7 @@ extension CompositeRun {
         let control = makeTask(on: agent)
         // Safe: the caller has given the composite up, and it is used on the queue only.
         nonisolated(unsafe) let composite = self
-        if let refusal = claim(control) {
+        if let refusal = claim(control, on: agent) {
             let isInProgress = task != nil
             queue.async {
                 if !isInProgress { composite.refuse(refusal) }
@@ -152,21 +152,19 @@ extension CompositeRun {
         on named: RequestAgent?, within parent: RequestTask.Members? = nil
     ) -> RequestTask {
         RequestTask(
-            composite: "\(Self.self)", tag: tag, total: expectedCount, by: performer(atCall: named),
-            atCall: named, within: parent, deadline: deadline)
+            composite: "\(Self.self)", tag: tag, total: expectedCount,
+            services: performer(atCall: named)?.services, within: parent, deadline: deadline)
     }
 
     /// The agent whose accessories are notified of the composite: that at the call, or else that of the first request.
-    private func performer(atCall named: RequestAgent?) -> RequestAgent {
-        named ?? firstRequest?.agent(atCall: nil) ?? .shared
+    private func performer(atCall named: RequestAgent?) -> RequestAgent? {
+        named ?? firstRequest?.agent(atCall: nil)
     }
 
-    private func performer(of control: RequestTask) -> RequestAgent? {
-        control.members?.agent ?? firstRequest?.agent(atCall: nil)
-    }
+    private var performer: RequestAgent? { performer(atCall: agentAtCall) }
 
     /// Reserves the object and its members for a run; returns the error of a start that is not possible.
-    func claim(_ control: RequestTask) -> RequestError? {
+    func claim(_ control: RequestTask, on agent: RequestAgent?) -> RequestError? {
         guard let members = control.members else { return .cancelled }
         let refusal: RequestError
         if let task {
@@ -182,6 +180,7 @@ extension CompositeRun {
                 "The deadline of a \(Self.self) must be greater than 0.")
         } else {
             task = control
+            agentAtCall = agent
             guard let reason = reserveMembers(members) else { return nil }
             refusal = reason
             task = nil
@@ -206,9 +205,9 @@ extension CompositeRun {
 
     /// Notifies the accessories of the start and describes the members; sends nothing.
     ///
-    /// - Parameter control: A run that ``claim(_:)`` has accepted.
+    /// - Parameter control: A run that ``claim(_:on:)`` has accepted.
     func announce(_ control: RequestTask) {
-        notify(.willStart, by: performer(of: control))
+        notify(.willStart, by: performer)
         describeMembers()
     }
 
@@ -225,8 +224,8 @@ extension CompositeRun {
     }
 
     private func expire(_ control: RequestTask, after deadline: Duration) -> Task<Void, Never> {
-        let agent = performer(of: control) ?? .shared
-        return Task { [clock = agent.clock] in
+        let clock = performer?.clock ?? SystemClock()
+        return Task {
             guard (try? await clock.sleep(for: deadline)) != nil else { return }
             control.stop(.deadline)
         }
@@ -241,7 +240,7 @@ extension CompositeRun {
         closure: () -> Void
     ) {
         self.error = error
-        let agent = performer(of: control)
+        let agent = performer
         if !isAccompanied, control.wasCancelled { notify(.willCancel, by: agent) }
         notify(.willStop, by: agent)
         if let error {

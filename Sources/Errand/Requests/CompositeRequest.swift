@@ -1,5 +1,5 @@
 import Dispatch
-import ErrandCore
+package import ErrandCore
 
 /// A batch, a chain or a graph: runs members as one unit.
 nonisolated open class CompositeRequest: RequestUnit {
@@ -17,32 +17,33 @@ nonisolated open class CompositeRequest: RequestUnit {
     /// The request with which the last run failed, not counting members that the run cancelled; `nil` if a closure failed.
     public package(set) var failedRequest: BaseRequest?
 
-    /// The kind of the composite: every subclass has one.
-    private var kind: any CompositeRun {
-        guard let kind = self as? any CompositeRun else {
-            fatalError("Each subclass of CompositeRequest conforms to CompositeRun.")
-        }
-        return kind
-    }
+    /// The agent at the call of the run in progress, which performs all members; `nil` leaves the choice to each.
+    package var agentAtCall: RequestAgent?
+
+    /// What the kind of composite does in a run; every subclass has it.
+    private var kind: (any CompositeRun)? { self as? any CompositeRun }
 
     @MainActor
     override func launch(
         on agent: RequestAgent?, owner: RequestOwner?,
         then deliver: @escaping @MainActor (RequestError?) -> Void
     ) -> RequestTask {
-        kind.launchRun(on: agent, owner: owner, then: deliver)
+        kind?.launchRun(on: agent, owner: owner, then: deliver)
+            ?? super.launch(on: agent, owner: owner, then: deliver)
     }
 
     nonisolated(nonsending) override func perform(
         on agent: RequestAgent?, _ onStart: (RequestTask) -> Void
     ) async -> RequestError? {
-        await kind.performRun(on: agent, onStart)
+        guard let kind else { return await super.perform(on: agent, onStart) }
+        return await kind.performRun(on: agent, onStart)
     }
 
     override func dispatch(
         on agent: RequestAgent?, owner: RequestOwner?, _ queue: DispatchQueue,
         then deliver: @escaping @Sendable (RequestError?) -> Void
     ) -> RequestTask {
-        kind.dispatchRun(on: agent, owner: owner, queue, then: deliver)
+        kind?.dispatchRun(on: agent, owner: owner, queue, then: deliver)
+            ?? super.dispatch(on: agent, owner: owner, queue, then: deliver)
     }
 }

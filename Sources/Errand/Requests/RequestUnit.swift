@@ -29,7 +29,7 @@ nonisolated open class RequestUnit {
     /// Whether ``accessories`` has any; reading it needs no check for overlapping access (decision 24).
     @exclusivity(unchecked) private(set) var hasOwnAccessories = false
 
-    // MARK: - Running, in each kind of unit
+    // MARK: - Running, which each kind of unit overrides
 
     /// Starts a run on the main actor; the closure is called there with its end, and before with a stored response.
     @MainActor
@@ -37,21 +37,35 @@ nonisolated open class RequestUnit {
         on agent: RequestAgent?, owner: RequestOwner?,
         then deliver: @escaping @MainActor (RequestError?) -> Void
     ) -> RequestTask {
-        fatalError("RequestUnit has no instances of its own.")
+        Task { @MainActor in deliver(refusal) }
+        return refusedTask
     }
 
     /// Runs on the caller's actor; cancelling the calling Swift task cancels the run.
     nonisolated(nonsending) func perform(
         on agent: RequestAgent?, _ onStart: (RequestTask) -> Void
-    ) async -> RequestError? {
-        fatalError("RequestUnit has no instances of its own.")
-    }
+    ) async -> RequestError? { refusal }
 
     /// Runs an object that the caller gives up; its end, and the closure, are on the queue.
     func dispatch(
         on agent: RequestAgent?, owner: RequestOwner?, _ queue: DispatchQueue,
         then deliver: @escaping @Sendable (RequestError?) -> Void
     ) -> RequestTask {
-        fatalError("RequestUnit has no instances of its own.")
+        queue.async { [refusal] in deliver(refusal) }
+        return refusedTask
+    }
+
+    /// The error of a unit that is neither a request nor a composite.
+    private var refusal: RequestError {
+        RequestError(
+            .invalidCombination, stage: .build,
+            "A \(type(of: self)) cannot be started. Subclass BaseRequest.")
+    }
+
+    private var refusedTask: RequestTask {
+        let task = RequestTask(
+            composite: "\(type(of: self))", tag: tag, total: 0, services: nil)
+        task.refuse(refusal)
+        return task
     }
 }

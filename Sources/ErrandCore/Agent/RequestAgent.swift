@@ -28,7 +28,7 @@ public final class RequestAgent: Sendable {
     package let clock: any RequestClock
     package let reconnectingStreams = ReconnectingStreams<RequestTask>()
     private let ownCookieJar: CookieJar
-    let services: TaskServices
+    package let services: TaskServices
     let pipeline: Pipeline
     let writes: PendingCacheWrites
     private let runners = RunnerPool<(agent: RequestAgent, task: RequestTask)> {

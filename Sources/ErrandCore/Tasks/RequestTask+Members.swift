@@ -1,14 +1,6 @@
 import ErrandHTTP
+import ErrandTransport
 import Synchronization
-
-/// The task of a member in progress: of a request, a nested composite, or a closure of a graph's node.
-package protocol MemberTask: AnyObject, Sendable {
-    /// The progress of the member.
-    var hub: ProgressHub { get }
-    func cancel()
-    func suspend()
-    func resume()
-}
 
 extension RequestTask: MemberTask {
     package var hub: ProgressHub { context.progress }
@@ -43,19 +35,15 @@ extension RequestTask {
 
         private let state: Mutex<State>
         private let context: TaskContext
-        /// The agent at the call, which performs all members; `nil` leaves the choice to each.
-        package let agent: RequestAgent?
         /// The run that has this one as a member; `nil` for a run that was started by itself.
         private let parent: Members?
         /// The time after which the members are cancelled.
         package let deadline: Duration?
 
         fileprivate init(
-            _ context: TaskContext, total: Int, agent: RequestAgent?, parent: Members?,
-            deadline: Duration?
+            _ context: TaskContext, total: Int, parent: Members?, deadline: Duration?
         ) {
             self.context = context
-            self.agent = agent
             self.parent = parent
             self.deadline = deadline
             state = Mutex(State(total: total))
@@ -276,27 +264,29 @@ extension RequestTask {
     /// The settings of a run of a batch, a chain or a graph: it has no listeners, because its members do.
     private static let unobserved = SharedConfiguration(Configuration())
 
+    /// The services of a run without a request.
+    private static let unattended = TaskServices(
+        transport: NoTransport(), store: nil, clock: SystemClock(), cookieJar: nil)
+
     /// Creates the task of a run of a batch, a chain or a graph.
     ///
     /// - Parameters:
     ///   - endpoint: The name of its type.
     ///   - tag: Its tag.
     ///   - total: The number of members that are known before the run.
-    ///   - agent: The agent whose clock measures the run.
-    ///   - named: The agent at the call.
+    ///   - services: Those of the agent whose clock measures the run; `nil` for the system's clock.
     ///   - parent: The run that has it as a member.
     ///   - deadline: The time after which the members are cancelled.
     package convenience init(
-        composite endpoint: String, tag: Int, total: Int, by agent: RequestAgent,
-        atCall named: RequestAgent?, within parent: Members?, deadline: Duration?
+        composite endpoint: String, tag: Int, total: Int, services: TaskServices?,
+        within parent: Members? = nil, deadline: Duration? = nil
     ) {
         var description = RequestDescription(endpoint: endpoint, url: "")
         description.tag = tag
         let context = TaskContext(
             id: TaskID.next(), description: description, configuration: Self.unobserved,
-            services: agent.services)
-        let members = Members(
-            context, total: total, agent: named, parent: parent, deadline: deadline)
+            services: services ?? Self.unattended)
+        let members = Members(context, total: total, parent: parent, deadline: deadline)
         self.init(context: context, members: members)
         observe { [weak members] in members?.apply($0) }
     }
@@ -333,4 +323,25 @@ extension RequestTask {
         context.progress.finish()
         return TaskOutcome(ofComposite: error)
     }
+}
+
+/// The transport of a run that sends nothing itself.
+private struct NoTransport: Transport {
+    private final class Refusal: Transfer {
+        func cancel() {}
+        func resumeReceiving() {}
+    }
+
+    var name: String { "none" }
+
+    func check(_ request: TransportRequest) throws(RequestError) {
+        throw RequestError(
+            .unsupported, stage: .build, "A batch, a chain or a graph has no transport of its own.")
+    }
+
+    func start(_ request: TransportRequest, receiver: any TransferReceiver) -> any Transfer {
+        Refusal()
+    }
+
+    func shutDown() {}
 }

@@ -15,7 +15,8 @@ nonisolated final class GraphRun {
         self.control = control
         contents = graph.contents
         nodes = CompositeMembers(
-            contents.map(\.member), of: control, kind: "graph", priority: graph.priority)
+            contents.map(\.member), of: control, on: graph.agentAtCall, kind: "graph",
+            priority: graph.priority)
         state = GraphState(topology, graph.policy, maxConcurrent: graph.maxConcurrent)
         values = Array(repeating: nil, count: contents.count)
     }
