@@ -34,9 +34,9 @@ nonisolated extension ResponseDecoder where Output == JSON {
     }
 }
 
-nonisolated extension ResponseDecoder where Output == EmptyBody {
+nonisolated extension ResponseDecoder where Output == Void {
     /// For responses without a body; a body is ignored.
-    public static var empty: Self { ResponseDecoder { _ in EmptyBody() } }
+    public static var empty: Self { ResponseDecoder { _ in } }
 }
 
 nonisolated extension ResponseDecoder {

@@ -29,7 +29,7 @@ nonisolated public protocol TypedRequest<Output>: BaseRequest, TypedUnit {
 ///     }
 ///
 /// ``BaseRequest/jsonDecoder`` and ``BaseRequest/outputPath`` apply. A response without a body is decoded as
-/// ``EmptyBody``, or as `nil` for an optional output; other outputs fail with ``RequestError/Code/undecodable``.
+/// `nil` for an optional output; other outputs fail with ``RequestError/Code/undecodable``, and ``VoidOutput`` needs none.
 /// ``JSONRequest`` is the short form for endpoints without a base class of their own.
 nonisolated public protocol DecodableOutput: TypedRequest where Output: Decodable {}
 

@@ -41,8 +41,8 @@ extension Response {
         }
         throw undecodable(
             type,
-            "the response with status \(statusCode) has no body. Make the output EmptyBody, or optional "
-                + "(\(type)?) if only some responses have no body.", nil)
+            "the response with status \(statusCode) has no body. Conform the endpoint to VoidOutput, or make the output "
+                + "optional (\(type)?) if only some responses have no body.", nil)
     }
 
     /// The error for a body that is not a value of a type.

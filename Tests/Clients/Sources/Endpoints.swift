@@ -165,7 +165,7 @@ final class Rules: JSONRequest<[User]?> {
     override var outputPath: [String] { ["data", "users"] }
 }
 
-final class Forget: JSONRequest<EmptyBody> {
+final class Forget: BaseRequest, VoidOutput {
     override var url: EndpointURL { "/users/7" }
     override var method: HTTPMethod { .delete }
 }

@@ -133,7 +133,8 @@ struct DecodingErrorTests {
         #expect(
             error?.message
                 == "Could not decode the response as User: the response with status 204 has no "
-                + "body. Make the output EmptyBody, or optional (User?) if only some responses have no body."
+                + "body. Conform the endpoint to VoidOutput, or make the output optional (User?) if only some "
+                + "responses have no body."
         )
         #expect(try response.decode(User?.self) == nil)
     }

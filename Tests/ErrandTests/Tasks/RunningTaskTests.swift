@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test func awaitedValueHasATaskUntilItsEnd() async throws {
-        let request = InlineRequest("x", agent: fixture.agent).decoding(EmptyBody.self)
+        let request = InlineRequest("x", agent: fixture.agent).decoding(using: .empty)
         _ = try await inspect(request) { try await request.value() }
     }
 
@@ -82,7 +82,7 @@ import Testing
             seen.append(task.phase)
         }
         try await fixture.with(request).send { seen.append($0.phase) }
-        let typed = InlineRequest("x", agent: fixture.agent).decoding(EmptyBody.self)
+        let typed = InlineRequest("x", agent: fixture.agent).decoding(using: .empty)
         try await typed.value { seen.append($0.phase) }
         try await typed.value(on: fixture.agent) { seen.append($0.phase) }
         #expect(seen == Array(repeating: .described, count: 4))

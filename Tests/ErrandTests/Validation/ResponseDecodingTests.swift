@@ -162,11 +162,10 @@ import Testing
         for error in errors {
             #expect(error?.code == .undecodable)
             #expect(error?.message.contains("status 204") == true)
-            #expect(error?.message.contains("EmptyBody") == true)
+            #expect(error?.message.contains("VoidOutput") == true)
             #expect(error?.message.contains("optional") == true)
         }
         #expect(try await Typed<User?>().value(on: fixture.agent) == nil)
-        #expect(try await Typed<EmptyBody>().value(on: fixture.agent) == EmptyBody())
     }
 
     @Test func decodingErrorOfATypedEndpointNamesPathAndValue() async throws {
