@@ -30,6 +30,9 @@ let configuration = optional(
     "Configuration", of: "swift-configuration", trait: "Configuration")
 let libcurl = Target.Dependency.target(
     name: "CLibcurl", condition: .when(platforms: [.linux]))
+// Without the trait, nothing of `import Errand` links FoundationNetworking.
+let urlSession = Target.Dependency.target(
+    name: "ErrandURLSession", condition: .when(traits: ["URLSession"]))
 // Without the trait, libhiredis is not needed.
 let hiredis = Target.Dependency.target(
     name: "CHiredis", condition: .when(traits: ["Redis"]))
@@ -46,6 +49,12 @@ let package = Package(
     name: "errand",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     traits: [
+        .default(enabledTraits: ["URLSession"]),
+        .trait(
+            name: "URLSession",
+            description:
+                "Adds ErrandURLSession to `import Errand`: URLSessionTransport and the bridges to Foundation's "
+                + "networking types. On by default; without it, programs on Linux do not link FoundationNetworking."),
         .trait(
             name: "Logging",
             description: "Builds LoggingListener. Only then is swift-log resolved."),
@@ -130,14 +139,16 @@ library("ErrandTransport", ["ErrandHTTP", httpTypes])
 library(
     "ErrandCore", ["ErrandTransport", "ErrandHTTP", "ErrandJSON", "ErrandOpenSSL", httpTypes])
 library("ErrandCurl", ["ErrandTransport", "ErrandHTTP", "ErrandOpenSSL", libcurl, httpTypes])
-library("ErrandURLSession", ["ErrandTransport", "ErrandHTTP", "ErrandOpenSSL", httpTypes])
+library(
+    "ErrandURLSession",
+    ["ErrandCore", "ErrandTransport", "ErrandHTTP", "ErrandOpenSSL", httpTypes])
 library("ErrandSQLite", ["ErrandCore", "CSQLite", httpTypes])
 library("ErrandOutbox", ["ErrandCore", "ErrandSQLite", httpTypes])
 library("ErrandRedis", ["ErrandCore", "ErrandHTTP", "ErrandOpenSSL", hiredis, httpTypes])
 library("ErrandReachability", ["ErrandCore"])
 library(
     "Errand",
-    ["ErrandCore", "ErrandTransport", "ErrandURLSession", "ErrandCurl", "ErrandSQLite", httpTypes])
+    ["ErrandCore", "ErrandTransport", urlSession, "ErrandCurl", "ErrandSQLite", httpTypes])
 library("ErrandWorkflows", ["Errand", "ErrandCore", "ErrandSQLite"])
 library("ErrandUploads", ["Errand", "ErrandCore", "ErrandHTTP", "ErrandTransport", httpTypes])
 library(

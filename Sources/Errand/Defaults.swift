@@ -4,9 +4,12 @@
 @_exported public import ErrandCurl
 @_exported public import ErrandSQLite
 import ErrandTransport
-@_exported public import ErrandURLSession
 import Foundation
 import Synchronization
+
+#if URLSession
+    @_exported public import ErrandURLSession
+#endif
 
 extension RequestAgent {
     /// The agent that performs requests without an agent of their own.
@@ -18,49 +21,52 @@ extension RequestAgent {
     ///
     /// The file is `SQLiteResponseStore.defaultURL(named:)` with the name of the process, of at most 256 MiB, and
     /// with 8 MiB in memory: `RequestAgent.shared.store as? SQLiteResponseStore` has its `path` and its limits.
-    /// ``setSharedStore(_:)`` chooses another file, other limits or another store.
-    public static let shared = RequestAgent(transport: defaultTransport(), store: takeSharedStore())
+    /// ``setShared(_:)`` chooses another agent, with a transport, a store and settings of its own.
+    public static let shared = takeShared()
 
-    /// Sets the store of the shared agent.
+    /// Sets the shared agent.
     ///
     /// Call it at the start of the program, before the first use of ``shared``:
     ///
-    ///     try RequestAgent.setSharedStore(
-    ///         SQLiteResponseStore(path: "/var/cache/app/responses.sqlite", maximumBytes: 64 << 20))
+    ///     try RequestAgent.setShared(
+    ///         RequestAgent(
+    ///             configuration: Configuration(baseURL: "https://api.example.com"),
+    ///             store: SQLiteResponseStore(path: "/var/cache/app/responses.sqlite")))
     ///
-    /// - Parameter store: The store; `nil` for none, so that nothing is cached.
-    /// - Throws: ``RequestError/Code/invalidConfiguration`` after the first use of ``shared``, which keeps its store.
-    public static func setSharedStore(_ store: (any ResponseStore)?) throws(RequestError) {
-        let isSet = sharedStore.withLock { choice in
+    /// - Throws: ``RequestError/Code/invalidConfiguration`` after the first use of ``shared``, which stays the same agent.
+    public static func setShared(_ agent: RequestAgent) throws(RequestError) {
+        let isSet = sharedChoice.withLock { choice in
             guard !choice.isTaken else { return false }
-            choice.store = .some(store)
+            choice.agent = agent
             return true
         }
         guard isSet else {
             throw RequestError(
                 .invalidConfiguration, stage: .build,
-                "RequestAgent.shared is in use and keeps its store. Call setSharedStore before the first use of "
-                    + "RequestAgent.shared, or create an agent of your own with the store.")
+                "RequestAgent.shared is in use and stays the same agent. Call setShared before its first use, change "
+                    + "its configuration, or create an agent of your own.")
         }
     }
 
-    private struct SharedStoreChoice {
-        /// The store that was set; the outer optional is `nil` before.
-        var store: (any ResponseStore)??
-        /// Whether ``shared`` has its store.
+    private struct SharedChoice {
+        /// The agent that was set.
+        var agent: RequestAgent?
+        /// Whether ``shared`` was used.
         var isTaken = false
     }
 
-    private static let sharedStore = Mutex(SharedStoreChoice())
+    private static let sharedChoice = Mutex(SharedChoice())
 
-    private static func takeSharedStore() -> (any ResponseStore)? {
-        let chosen = sharedStore.withLock { choice in
+    private static func takeShared() -> RequestAgent {
+        let chosen = sharedChoice.withLock { choice in
             choice.isTaken = true
-            return choice.store
+            return choice.agent
         }
         return chosen
-            ?? SQLiteResponseStore(
-                url: SQLiteResponseStore.defaultURL(named: ProcessInfo.processInfo.processName))
+            ?? RequestAgent(
+                store: SQLiteResponseStore(
+                    url: SQLiteResponseStore.defaultURL(named: ProcessInfo.processInfo.processName))
+            )
     }
 
     /// Creates an agent with the default transport of the platform: libcurl on Linux, URLSession on
@@ -76,8 +82,10 @@ extension RequestAgent {
     private static func defaultTransport() -> any Transport {
         #if os(Linux)
             CurlTransport()
-        #else
+        #elseif URLSession
             URLSessionTransport()
+        #else
+            #error("Enable the package trait URLSession, which this platform needs for its transport.")
         #endif
     }
 }

@@ -24,9 +24,9 @@ extension Tour {
 
     func pages() async throws {
         var issues: [Issue] = []
-        for try await page in ListIssues(repo: repo).pages(.link) {
-            screen.line(" ", "page \(page.number): \(page.output.count) issues")
-            issues += page.output
+        for try await page in ListIssues(repo: repo).pages() {
+            screen.line(" ", "a page with \(page.count) issues")
+            issues += page
         }
         checks.check(
             "the pages have all \(issues.count) open issues",
@@ -34,7 +34,7 @@ extension Tour {
 
         let before = sentCount
         var titles: Set<String> = []
-        for try await issue in ListIssues(repo: repo).pages(.link, limit: 2).items {
+        for try await issue in ListIssues(repo: repo).items(limit: 2) {
             titles.insert(issue.title)
         }
         checks.check(
@@ -43,7 +43,7 @@ extension Tour {
             sentCount - before == 2 && titles.count == 3)
 
         var numbers: [Int] = []
-        for try await issue in ListIssues(repo: repo).pages(.link).items.prefix(5) {
+        for try await issue in ListIssues(repo: repo).items().prefix(5) {
             numbers.append(issue.number)
         }
         checks.check(

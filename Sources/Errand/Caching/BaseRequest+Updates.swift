@@ -1,30 +1,24 @@
 public import ErrandCore
 public import Foundation
 
-nonisolated extension BaseRequest {
-    /// The stored value of a request and then the value of the network, as a sequence; see
-    /// ``TypedRequest/updates(on:)``.
-    public struct Updates<Value: Sendable>: AsyncSequence {
-        /// The element of the sequence.
-        public typealias Element = Value
-        /// The error of the sequence.
-        public typealias Failure = RequestError
+/// The stored value of a request and then the value of the network.
+nonisolated struct Updates<Value: Sendable>: AsyncSequence {
+    typealias Element = Value
+    typealias Failure = RequestError
 
-        let makeReader: () -> UpdateReader<Value>
+    let makeReader: () -> UpdateReader<Value>
 
-        /// Creates the iterator, which starts the request when its first element is read.
-        public func makeAsyncIterator() -> Iterator { Iterator(reader: makeReader()) }
+    /// Creates the iterator, which starts the request when its first element is read.
+    func makeAsyncIterator() -> Iterator { Iterator(reader: makeReader()) }
 
-        /// Reads the values of one run.
-        public struct Iterator: AsyncIteratorProtocol {
-            let reader: UpdateReader<Value>
+    /// Reads the values of one run.
+    struct Iterator: AsyncIteratorProtocol {
+        let reader: UpdateReader<Value>
 
-            /// The next value; `nil` after the end of the run.
-            public mutating func next(
-                isolation actor: isolated (any Actor)? = #isolation
-            ) async throws(RequestError) -> Value? {
-                try await reader.next(isolation: actor)
-            }
+        mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(RequestError) -> Value? {
+            try await reader.next(isolation: actor)
         }
     }
 }
@@ -130,8 +124,10 @@ extension TypedRequest {
     /// Leaving the loop, or cancelling the calling Swift task, cancels the request. Iterate on the actor of the request.
     ///
     /// - Parameter agent: The agent that performs the request. Default `nil`: that of the endpoint.
-    nonisolated public func updates(on agent: RequestAgent? = nil) -> BaseRequest.Updates<Output> {
-        BaseRequest.Updates {
+    nonisolated public func updates(on agent: RequestAgent? = nil) -> some AsyncSequence<
+        Output, RequestError
+    > {
+        Updates {
             UpdateReader(self, on: agent) { $0.output(as: Output.self) }
         }
     }
@@ -158,8 +154,8 @@ extension BaseRequest {
     /// - Parameter agent: The agent that performs the request. Default `nil`: that of the endpoint.
     nonisolated public func responseUpdates(
         on agent: RequestAgent? = nil
-    ) -> BaseRequest.Updates<Response> {
-        BaseRequest.Updates { UpdateReader(self, on: agent) { $0.result } }
+    ) -> some AsyncSequence<Response, RequestError> {
+        Updates { UpdateReader(self, on: agent) { $0.result } }
     }
 
     /// The stored response, without starting the request; `nil` if there is no usable one.

@@ -63,11 +63,13 @@ import Testing
     @Test func linksLeadFromPageToPage() async throws {
         let fixture = linked()
         let request = Numbers()
-        var pages: [Pagination.Pages<[Int]>.Page] = []
-        for try await page in request.pages(.link, on: fixture.agent) { pages.append(page) }
-        #expect(pages.map(\.output) == [[1, 2], [3, 4], [5]])
-        #expect(pages.map(\.number) == [1, 2, 3])
-        #expect(pages.map { $0.response.url.query } == [nil, "page=2", "page=3"])
+        var (pages, queries): ([[Int]], [String?]) = ([], [])
+        for try await page in request.pages(on: fixture.agent) {
+            pages.append(page)
+            queries.append(request.response?.url.query)
+        }
+        #expect(pages == [[1, 2], [3, 4], [5]])
+        #expect(queries == [nil, "page=2", "page=3"])
         #expect(request.hooks == ["start", "finish", "start", "finish", "start", "finish"])
         #expect(request.output == [5])
     }
@@ -75,7 +77,7 @@ import Testing
     @Test func itemsComeFromAllPages() async throws {
         let fixture = linked()
         var found: [Int] = []
-        for try await number in Numbers().pages(.link, on: fixture.agent).items {
+        for try await number in Numbers().items(on: fixture.agent) {
             found.append(number)
         }
         #expect(found == [1, 2, 3, 4, 5])
@@ -85,8 +87,9 @@ import Testing
         let fixture = AgentFixture()
         fixture.transport.on(.get, "/wrapped", Self.page(#"{"items": [1, 2]}"#))
         var found: [Int] = []
-        let pages = Wrapped().pages(.number("page", items: ["items"]), limit: 2, on: fixture.agent)
-        for try await number in pages.items({ $0.items }) { found.append(number) }
+        let items = Wrapped().items(
+            .number("page", items: ["items"]), limit: 2, on: fixture.agent, of: \.items)
+        for try await number in items { found.append(number) }
         #expect(found == [1, 2, 1, 2])
         #expect(queries(fixture) == ["page=1", "page=2"])
     }
@@ -166,7 +169,7 @@ import Testing
         }
         let pages = Wrapped().pages(.cursor("cursor", at: ["meta", "next"]), on: fixture.agent)
         var found: [[Int]] = []
-        for try await page in pages { found.append(page.output.items) }
+        for try await page in pages { found.append(page.items) }
         #expect(found == [[1], [2], [3]])
     }
 
@@ -206,7 +209,7 @@ import Testing
         for try await page in Numbers().pages(
             .offset("offset", limit: ("limit", 3)), on: fixture.agent)
         {
-            found.append(page.output)
+            found.append(page)
         }
         #expect(found == [[1, 2], [3], []])
         #expect(queries(fixture) == ["offset=0&limit=3", "offset=2&limit=3", "offset=3&limit=3"])
@@ -222,7 +225,7 @@ import Testing
             "page", from: start, limit: ("size", 1), items: ["items"])
         var found: [Int] = []
         for try await page in Wrapped().pages(pagination, limit: 9, on: fixture.agent) {
-            found += page.output.items
+            found += page.items
         }
         #expect(found == [1, 2])
         #expect(queries(fixture) == (start..<start + 3).map { "page=\($0)&size=1" })
@@ -267,7 +270,7 @@ import Testing
         request.counting = ["id": 7]
         var found: [[Int]] = []
         for try await page in request.pages(.number("page"), limit: 3, on: fixture.agent) {
-            found.append(page.output)
+            found.append(page)
             await fixture.agent.flushCache()
         }
         #expect(found == [[1], []])
@@ -282,12 +285,12 @@ import Testing
         let request = Numbers()
         var iterator = request.pages(.link, on: fixture.agent).makeAsyncIterator()
         let first = try await iterator.next()
-        #expect(first?.output == [1])
+        #expect(first == [1])
         let error: RequestError?
         do {
             _ = try await iterator.next()
             error = nil
-        } catch let thrown { error = thrown }
+        } catch let thrown { error = thrown as? RequestError }
         #expect(error?.code == .unacceptableStatus)
         let afterTheError = try await iterator.next()
         #expect(afterTheError == nil)
@@ -308,7 +311,7 @@ import Testing
         let fixture = linked()
         var statuses: [Int] = []
         for try await page in InlineRequest("numbers").responsePages(.link, on: fixture.agent) {
-            statuses.append(page.output.statusCode)
+            statuses.append(page.statusCode)
         }
         #expect(statuses == [200, 200, 200])
     }

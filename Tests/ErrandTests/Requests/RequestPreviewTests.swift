@@ -16,7 +16,7 @@ import Testing
             $0.urlFilters = [ClosureURLFilter { url, _ in "v1/" + url }]
         }
         try fixture.agent.cookieJar.set(Cookie(name: "sid", value: "1", domain: "api.example.com"))
-        let request = try await fixture.agent.urlRequest(for: PostRequest())
+        let request = try await fixture.agent.urlRequest(for: PostRequest().describe())
         #expect(request.url?.absoluteString == "https://api.example.com/v1/post")
         #expect(request.httpMethod == "POST")
         #expect(request.httpBody == Data("v=5&a=1".utf8))
@@ -32,7 +32,7 @@ import Testing
 
     @Test func invalidRequestFailsToBuild() async {
         let error = await #expect(throws: RequestError.self) {
-            try await AgentFixture().agent.urlRequest(for: Plain("http://[x]/"))
+            try await AgentFixture().agent.urlRequest(for: Plain("http://[x]/").describe())
         }
         #expect(error?.code == .invalidURL)
     }

@@ -150,7 +150,7 @@ import Testing
     @Test func previewsDoNotLoseTrailers() async throws {
         let agent = fixture().agent
         let error = await #expect(throws: RequestError.self) {
-            try await agent.urlRequest(for: Upload())
+            try await agent.urlRequest(for: Upload().describe())
         }
         #expect(error?.code == .unsupported && error?.stage == .build)
         let command = try await agent.curlCommand(for: Upload())

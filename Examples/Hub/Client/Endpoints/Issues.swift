@@ -2,7 +2,7 @@ import Errand
 
 /// The issues of a repository, ten on each page.
 ///
-/// The `Link` header of a page leads to the next one: `ListIssues(repo: name).pages(.link)`.
+/// The `Link` header of a page leads to the next one: `ListIssues(repo: name).pages()`.
 final class ListIssues: HubRequest, DecodableOutput {
     typealias Output = [Issue]
 

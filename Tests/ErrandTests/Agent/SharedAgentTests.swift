@@ -2,8 +2,8 @@ import Errand
 import Foundation
 import Testing
 
-/// The store of `RequestAgent.shared`.
-@Suite(.timeLimit(.minutes(1))) struct SharedAgentStoreTests {
+/// The agent `RequestAgent.shared` and its store.
+@Suite(.timeLimit(.minutes(1))) struct SharedAgentTests {
     @Test func sharedAgentStoresInTheDefaultFile() throws {
         let store = try #require(RequestAgent.shared.store as? SQLiteResponseStore)
         let name = ProcessInfo.processInfo.processName
@@ -11,10 +11,21 @@ import Testing
         #expect(store.maximumBytes == 256 << 20 && store.maximumEntries == nil)
     }
 
-    @Test func storeOfAUsedAgentCannotBeSet() throws {
+    @Test func agentThatIsSetBeforeTheFirstUseIsShared() async {
+        await #expect(processExitsWith: .success) {
+            let agent = RequestAgent(
+                configuration: Configuration(baseURL: "https://a.example"), store: nil)
+            try RequestAgent.setShared(agent)
+            guard RequestAgent.shared === agent, InlineRequest("x").agent === agent else {
+                throw CancellationError()
+            }
+        }
+    }
+
+    @Test func usedAgentStaysTheSharedOne() throws {
         _ = RequestAgent.shared
         let error = #expect(throws: RequestError.self) {
-            try RequestAgent.setSharedStore(MemoryResponseStore())
+            try RequestAgent.setShared(RequestAgent(store: nil))
         }
         #expect(error?.code == .invalidConfiguration)
         #expect(RequestAgent.shared.store is SQLiteResponseStore)

@@ -1,3 +1,4 @@
+public import ErrandHTTP
 public import Foundation
 
 #if canImport(FoundationNetworking)

@@ -10,17 +10,18 @@ import HTTPTypes
 #endif
 
 extension RequestAgent {
-    /// Builds the request of an endpoint as a `URLRequest`, without sending it.
+    /// Builds the request of a description as a `URLRequest`, without sending it.
     ///
-    /// ``transportRequest(for:)`` describes its contents. The endpoint is described once; its hooks
-    /// are not called. The body is collected in memory.
+    ///     let urlRequest = try await agent.urlRequest(for: GetUser(id: 7).describe())
+    ///
+    /// ``transportRequest(for:)`` describes its contents. The body is collected in memory.
     ///
     /// - Throws: The error with which a start would fail before anything is sent;
     ///   ``RequestError/Code/bodyTooLarge`` for a body of more than 64 MiB.
     nonisolated(nonsending) public func urlRequest(
-        for request: BaseRequest
+        for description: RequestDescription
     ) async throws(RequestError) -> URLRequest {
-        let made = try await transportRequest(for: request.describe())
+        let made = try await transportRequest(for: description)
         guard made.body?.trailerNames.isEmpty != false else {
             throw RequestError(
                 .unsupported, stage: .build,
@@ -45,19 +46,5 @@ extension RequestAgent {
         }
         if let body = made.body { result.httpBody = try await body.bytes() }
         return result
-    }
-
-    /// Builds the request of an endpoint as a `curl` command for a shell, without sending it.
-    ///
-    /// - Parameters:
-    ///   - request: The endpoint. It is not started.
-    ///   - redactsSecrets: Whether credentials, cookies, arguments with the names of secrets, and
-    ///     the body's bytes are omitted. Default true.
-    /// - Throws: The error with which a start would fail before anything is sent.
-    nonisolated(nonsending) public func curlCommand(
-        for request: BaseRequest, redactsSecrets: Bool = true
-    ) async throws(RequestError) -> String {
-        try await transportRequest(for: request.describe())
-            .curlCommand(redactsSecrets: redactsSecrets)
     }
 }
