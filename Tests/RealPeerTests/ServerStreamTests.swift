@@ -78,7 +78,7 @@ struct ServerStreamTests {
         let response = try await agent.send(
             InlineRequest("closed") {
                 $0.arguments = ["token": token]
-                $0.responseSerializer = .string
+                $0.acceptance.format = .text
             })
         #expect(response.string == "closed")
     }

@@ -20,7 +20,7 @@ extension RequestAgent {
     nonisolated(nonsending) public func urlRequest(
         for request: BaseRequest
     ) async throws(RequestError) -> URLRequest {
-        let made = try await transportRequest(for: request.describe())
+        let made = try await transportRequest(for: request.makeDescription())
         guard made.body?.trailerNames.isEmpty != false else {
             throw RequestError(
                 .unsupported, stage: .build,
@@ -57,7 +57,7 @@ extension RequestAgent {
     nonisolated(nonsending) public func curlCommand(
         for request: BaseRequest, redactsSecrets: Bool = true
     ) async throws(RequestError) -> String {
-        try await transportRequest(for: request.describe())
+        try await transportRequest(for: request.makeDescription())
             .curlCommand(redactsSecrets: redactsSecrets)
     }
 }

@@ -74,7 +74,7 @@ extension BaseRequest {
             accessory.requestWillStart(self)
         }
         willStart()
-        return describe()
+        return makeDescription()
     }
 
     /// Delivers the end of a run that was performed in the caller's Swift task; returns its outcome.

@@ -46,7 +46,7 @@ extension StartableRequest {
         on named: RequestAgent?, _ queue: DispatchQueue,
         completion: @escaping @Sendable (TaskOutcome) -> Void
     ) -> RequestTask {
-        let task = agent(atCall: named).start(describe())
+        let task = agent(atCall: named).start(makeDescription())
         if task.deliversStored {
             task.whenStored { outcome in
                 queue.async { if !task.isStopping { completion(outcome) } }

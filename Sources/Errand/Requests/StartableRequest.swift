@@ -108,7 +108,7 @@ extension StartableRequest {
     ///     Upload(file).onProgress { upload, progress in bar.value = progress.fractionSent ?? 0 }
     ///         .start { upload in … }
     ///
-    /// For the forms of `start` that call back on the main actor; the closure is released after the run. ``BaseRequest/progressHandler`` is
+    /// For the forms of `start` that call back on the main actor; the closure is released after the run. `RequestTask.onProgress` is
     /// called for every way of starting, ``RequestTask/progress`` is a sequence.
     @discardableResult
     nonisolated public func onProgress(

@@ -16,7 +16,7 @@ extension StartableRequest {
     /// the body.
     ///
     /// Settings that need the complete body are refused with ``RequestError/Code/invalidCombination`` before anything is
-    /// sent: `validator`, `businessValidator`, `processors`, `removesNulls`, a `responseSerializer` with a closure,
+    /// sent: `validator`, `acceptance.rules`, `responseProcessors`, `json.removesNulls`, a format with a closure,
     /// `configuration.responseProcessors`, the duplicate policy `.join`, and downloads. A typed endpoint decodes no output.
     /// Streams are not members of batches, chains and graphs.
     ///
@@ -146,7 +146,7 @@ extension StartableRequest {
         onChunk: @escaping @Sendable (Data) -> Void,
         completion: @escaping @Sendable (Result<Response, RequestError>) -> Void
     ) -> RequestTask {
-        var description = describe()
+        var description = makeDescription()
         description.beStreamed()
         let agent = agent(atCall: named)
         let run = RequestRun(task: agent.enlist(description), agent: agent)

@@ -35,6 +35,7 @@ import Testing
     private final class Download: BaseRequest, FileOutput {
         let destination = FileManager.default.temporaryDirectory
             .appendingPathComponent("errand-\(UUID().uuidString)")
+        var download: DownloadPlan { .to(destination) }
         override var url: EndpointURL { "x" }
         override var headers: HTTPFields { [.ifNoneMatch: "\"a\""] }
     }
@@ -47,7 +48,7 @@ import Testing
     ) -> InlineRequest {
         InlineRequest("x") {
             $0.headers = fields
-            $0.cachePolicy = policy
+            $0.cache.policy = policy
             if policy != nil, policy != .http { $0.cacheSeconds = 600 }
             describe(&$0)
         }
@@ -204,7 +205,7 @@ import Testing
             try await agent.send(self.request("failed"))
         }
         expectPlain(try #require(error?.response), .network)
-        let stream = try await agent.stream(request { $0.responseSerializer = .data })
+        let stream = try await agent.stream(request { $0.acceptance.format = .any })
         #expect(stream.response.headers[.contentEncoding] == nil)
         #expect(stream.response.headers[.contentLength] == nil)
         var bytes = Data()
@@ -219,7 +220,7 @@ import Testing
             for source in [Response.Source.network, .cacheFresh, .cacheFresh] {
                 let response = try await agent.send(
                     request {
-                        $0.cachePolicy = policy
+                        $0.cache.policy = policy
                         if policy != .http { $0.cacheSeconds = 600 }
                     })
                 expectPlain(response, source)
@@ -230,11 +231,11 @@ import Testing
     /// A range refers to the encoded bytes (RFC 9110 §14.2).
     @Test func storedDecodedBodyIsNotUsedForARange() async throws {
         let agent = agent(.curl)
-        _ = try await agent.send(request { $0.cachePolicy = .http })
+        _ = try await agent.send(request { $0.cache.policy = .http })
         let count = server.requests.count
         _ = try await agent.send(
             request {
-                $0.cachePolicy = .http
+                $0.cache.policy = .http
                 $0.headers = [.range: "bytes=0-9"]
             })
         #expect(server.requests.count == count + 1)
@@ -244,13 +245,13 @@ import Testing
         let agent = agent(.curl)
         let head = try await agent.send(request { $0.method = .head })
         #expect(head.headers[.contentEncoding] == "gzip" && head.headers[.contentLength] != nil)
-        let unknown = try await agent.send(request("unknown") { $0.responseSerializer = .data })
+        let unknown = try await agent.send(request("unknown") { $0.acceptance.format = .any })
         #expect(unknown.headers[.contentEncoding] == "x-other")
         #expect(unknown.headers[.contentLength] == "3" && unknown.data == Data("abc".utf8))
         let raw = try await agent.send(
             request {
-                $0.responseSerializer = .data
-                $0.transportOverrides = TransportOverrides(decodesContent: false)
+                $0.acceptance.format = .any
+                $0.sending.transport = TransportOverrides(decodesContent: false)
             })
         #expect(raw.headers[.contentEncoding] == "gzip" && raw.data != Self.plain)
         #expect(raw.headers[.contentLength] == "\(raw.data.count)")

@@ -21,9 +21,9 @@ import Testing
         InlineRequest("page") { description in
             switch mode {
             case .time: description.cacheSeconds = 60
-            case .http: description.cachePolicy = .http
+            case .http: description.cache.policy = .http
             }
-            description.writesCacheAsynchronously = isAsynchronous
+            description.cache.writesAsynchronously = isAsynchronous
             change(&description)
         }
     }
@@ -64,7 +64,7 @@ import Testing
         #expect(await second.readToEnd().bytes == body)
         #expect(fixture.transport.requestCount == 1)
         // A request that is not streamed gets the same body.
-        let whole = try await fixture.agent.send(page(mode) { $0.responseSerializer = .data })
+        let whole = try await fixture.agent.send(page(mode) { $0.acceptance.format = .any })
         #expect(whole.source == .cacheFresh && whole.data == body)
     }
 
@@ -79,7 +79,7 @@ import Testing
 
     @Test(arguments: Mode.allCases) func aStoredResponseIsStreamed(mode: Mode) async throws {
         fixture.transport.on(.get, "/page", .stream(Self.headers, .text("one\ntwo")))
-        _ = try await fixture.agent.send(page(mode) { $0.responseSerializer = .data })
+        _ = try await fixture.agent.send(page(mode) { $0.acceptance.format = .any })
         let stream = try await fixture.agent.stream(page(mode))
         #expect(stream.response.source == .cacheFresh && stream.task.phase == .ended)
         var lines: [String] = []
@@ -178,7 +178,7 @@ import Testing
             .failure(RequestError(.offline, stage: .transport, "")))
         _ = await (try await fixture.agent.stream(page(.time))).readToEnd()
         let second = try await fixture.agent.stream(
-            page(.time) { $0.cachePolicy = .loadElseCache })
+            page(.time) { $0.cache.policy = .loadElseCache })
         #expect(second.response.source == .cacheStale)
         #expect(await second.readToEnd().text == "body")
     }
