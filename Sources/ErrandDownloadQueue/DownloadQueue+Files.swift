@@ -60,13 +60,11 @@ extension DownloadQueue.Download {
     /// The plan of the request.
     var plan: DownloadPlan {
         let isFolder = DownloadDestination.isDirectory(destination.standardizedFileURL)
-        return DownloadPlan(
-            destination: destination,
-            existingFile: existingFile ?? (isFolder ? .rename : .overwrite),
-            options: .init {
-                $0.segments.maximum = segments
-                $0.expectedDigests = expectedDigests
-            })
+        return .to(destination) {
+            $0.existingFile = existingFile ?? (isFolder ? .rename : .overwrite)
+            $0.segments.maximum = segments
+            $0.expectedDigests = expectedDigests
+        }
     }
 
     /// The paths of the finished file, the part file and the journal; `nil` for a URL that cannot be parsed.

@@ -34,13 +34,13 @@ extension DownloadQueue {
         var description = RequestDescription(endpoint: "DownloadQueue", url: download.url)
         description.download = download.plan
         if let urlRefresh {
-            description.download?.options.urlRefresh = .init { try await urlRefresh(download, $0) }
+            description.download?.urlRefresh = .init { try await urlRefresh(download, $0) }
         }
         description.bandwidth = bandwidth
         description.timeouts = download.timeouts
         description.mistake = limits.fault
         description.headers = download.headers
-        description.priority = download.priority
+        description.sending.priority = download.priority
         description.retryPolicy = download.retryPolicy ?? retryPolicy
         return description
     }

@@ -89,15 +89,6 @@ public struct FastJSONDecoder: Sendable {
 }
 
 extension FastJSONDecoder {
-    /// Whether every setting has its default, so that another decoder is not needed.
-    package var isStandard: Bool {
-        guard case .deferredToDate = dateDecodingStrategy, case .base64 = dataDecodingStrategy,
-            case .throw = nonConformingFloatDecodingStrategy,
-            case .useDefaultKeys = keyDecodingStrategy
-        else { return false }
-        return userInfo.isEmpty && options == JSON.Options()
-    }
-
     var foundation: FoundationDecoding {
         FoundationDecoding(dateStrategy: dateDecodingStrategy, dataStrategy: dataDecodingStrategy)
     }

@@ -7,7 +7,7 @@ import Synchronization
 ///
 ///     let outbox = Outbox(agent: agent, store: SQLiteOutboxStore(path: path))
 ///     try await outbox.start()                    // continues with entries of earlier processes
-///     try await outbox.add(SaveNote(text: "…").describe())
+///     try await outbox.add(SaveNote(text: "…").makeDescription())
 ///
 /// Requests to one origin are sent one after another, in the order in which they were added. Each
 /// carries an `Idempotency-Key` that stays the same: if a response is lost, the server receives the
@@ -179,8 +179,8 @@ public final class Outbox: Sendable {
     ///
     /// The body must consist of bytes in memory or files; it is stored with the request. The
     /// endpoint's hooks, validator and typed output are not stored: a status in
-    /// ``RequestDescription/acceptableStatusCodes`` is a success. The configuration's URL filters
-    /// and arguments are applied now, its other settings at each attempt.
+    /// `acceptance.statuses` is a success. ``Configuration/prepare`` and the
+    /// configuration's arguments are applied now, its other settings at each attempt.
     ///
     /// - Returns: The entry's id, once the entry is in the store.
     /// - Throws: The error of an invalid request; ``RequestError/Code/unsupported`` for a request

@@ -8,12 +8,14 @@ struct OutboxBuilder {
     let configuration: Configuration
     let transport: any Transport
 
-    /// The entry of a request, with the current URL filters and arguments of the configuration.
+    /// The entry of a request, with the current `prepare` and arguments of the configuration.
     ///
-    /// The configuration's headers and its `absoluteURLFilters` are applied at each attempt.
+    /// The configuration's headers are applied at each attempt.
     func entry(
         for description: RequestDescription, at date: Date, maximumBodyBytes: Int
     ) async throws(RequestError) -> OutboxEntry {
+        var description = description
+        description.prepare(by: configuration)
         try check(description)
         var request = try await adapted(description)
         // Default headers are added again at each attempt. Stored, they would take precedence over
@@ -34,19 +36,25 @@ struct OutboxBuilder {
         }
         // Pins and certificates are not stored; without them, more servers would be trusted than
         // the policy allows.
-        guard description.securityPolicy == nil else {
+        guard description.sending.security == nil else {
             throw RequestError(
                 .unsupported, stage: .build,
-                "\(description.endpoint) has a securityPolicy, which an outbox cannot store. Set "
+                "\(description.endpoint) has sending.security, which an outbox cannot store. Set "
                     + "it in the configuration of the outbox's agent: transportOptions.security.")
         }
         // The overrides are not stored either; without them, the request could bypass a proxy or
         // exceed a limit.
-        guard description.transportOverrides == nil else {
+        guard description.sending.transport.isEmpty else {
             throw RequestError(
                 .unsupported, stage: .build,
-                "\(description.endpoint) has transportOverrides, which an outbox cannot store. Set "
+                "\(description.endpoint) has sending.transport, which an outbox cannot store. Set "
                     + "them in the configuration of the outbox's agent: transportOptions.")
+        }
+        guard description.acceptance.statuses.ranges != nil else {
+            throw RequestError(
+                .unsupported, stage: .build,
+                "\(description.endpoint) has a closure as acceptance.statuses, which an outbox cannot store. Use "
+                    + "codes or a range.")
         }
         // Closures cannot be stored; without them, another request would be sent.
         guard description.interceptors.isEmpty, description.requestProcessors.isEmpty else {
@@ -62,10 +70,7 @@ struct OutboxBuilder {
         _ description: RequestDescription
     ) async throws(RequestError) -> TransportRequest {
         var description = description
-        description.usesSharedHeaders = false
-        description.progressHandler = nil
-        var configuration = configuration
-        configuration.absoluteURLFilters = []
+        description.uses.remove(.sharedHeaders)
         return try await PipelineRequest.adapted(description, configuration, transport)
     }
 

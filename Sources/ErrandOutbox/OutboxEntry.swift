@@ -23,7 +23,7 @@ public struct OutboxEntry: Sendable, Hashable, Codable, Identifiable {
     public var tag: Int
     /// The method.
     public var method: String
-    /// The absolute URL after the configuration's `urlFilters`, including query arguments.
+    /// The absolute URL after the configuration's `prepare`, including query arguments.
     public var url: String
     /// The request's own headers, without those that contain secrets.
     public var headers: [Header]
@@ -33,7 +33,7 @@ public struct OutboxEntry: Sendable, Hashable, Codable, Identifiable {
     /// The size of the body in bytes, also if the entry was read without its body.
     public var bodyBytes = 0
     /// The statuses that count as delivered.
-    public var acceptableStatusCodes: Range<Int>
+    public var acceptableStatusCodes: [Range<Int>]
     /// Whether the configuration's headers are added at each attempt; false for a custom request.
     public var usesSharedHeaders = true
     /// Whether cookies are sent and stored.
@@ -96,12 +96,13 @@ extension OutboxEntry {
             .map { Header(name: $0.name.rawName, value: $0.value) }
         self.body = body
         bodyBytes = body?.count ?? 0
-        acceptableStatusCodes = description.acceptableStatusCodes
-        usesSharedHeaders = description.usesSharedHeaders && description.customRequest == nil
-        usesCookies = description.usesCookies
-        usesAuthenticators = description.usesAuthenticators
-        allowsCellularAccess = description.allowsCellularAccess
-        redirectPolicy = description.redirectPolicy
+        acceptableStatusCodes = description.acceptance.statuses.ranges ?? [200..<300]
+        usesSharedHeaders =
+            description.uses.contains(.sharedHeaders) && description.customRequest == nil
+        usesCookies = description.uses.contains(.cookies)
+        usesAuthenticators = description.uses.contains(.authenticators)
+        allowsCellularAccess = description.uses.contains(.cellular)
+        redirectPolicy = description.sending.redirects
         timeouts = description.timeouts
         let key = HTTPField.Name.idempotencyKey
         if let key, !request.headers.contains(key) {
@@ -126,7 +127,7 @@ extension OutboxEntry {
         // Numbers of a damaged entry must not overflow when they are added.
         let bodyBytes = try from.decodeIfPresent(Int.self, forKey: .bodyBytes) ?? body?.count ?? 0
         self.bodyBytes = max(0, min(bodyBytes, 1 << 40))
-        acceptableStatusCodes = try from.decode(Range<Int>.self, forKey: .acceptableStatusCodes)
+        acceptableStatusCodes = try from.decode([Range<Int>].self, forKey: .acceptableStatusCodes)
         func flag(_ key: CodingKeys) throws -> Bool {
             try from.decodeIfPresent(Bool.self, forKey: key) ?? true
         }
@@ -151,17 +152,17 @@ extension OutboxEntry {
             description.headers.append(HTTPField(name: name, value: header.value))
         }
         description.body = body.map { .data($0, contentType: nil) }
-        description.isURLFiltered = true
-        description.usesSharedArguments = false
-        description.usesSharedHeaders = usesSharedHeaders
-        description.usesCookies = usesCookies
-        description.usesAuthenticators = usesAuthenticators
-        description.allowsCellularAccess = allowsCellularAccess
-        description.redirectPolicy = redirectPolicy
+        description.isPrepared = true
+        description.uses.remove(.sharedArguments)
+        if !usesSharedHeaders { description.uses.remove(.sharedHeaders) }
+        if !usesCookies { description.uses.remove(.cookies) }
+        if !usesAuthenticators { description.uses.remove(.authenticators) }
+        if !allowsCellularAccess { description.uses.remove(.cellular) }
+        description.sending.redirects = redirectPolicy
         description.timeouts = timeouts
-        description.acceptableStatusCodes = acceptableStatusCodes
-        description.acceptableContentTypes = .any
-        description.responseSerializer = .data
+        description.acceptance.statuses = StatusCodes(ranges: acceptableStatusCodes)
+        description.acceptance.contentTypes = ["*/*"]
+        description.acceptance.format = .any
         // The outbox retries by itself, to keep the order.
         description.retryPolicy = RetryPolicy.none
         return description

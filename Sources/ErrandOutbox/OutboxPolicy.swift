@@ -102,7 +102,7 @@ package enum OutboxVerdict: Sendable, Equatable {
     ///
     /// - Parameter acceptable: The statuses that count as delivered.
     package static func judge(
-        _ error: RequestError?, acceptable: Range<Int>, now: Date
+        _ error: RequestError?, acceptable: [Range<Int>], now: Date
     ) -> OutboxVerdict {
         guard let error else { return .delivered }
         switch error.code {
@@ -119,7 +119,10 @@ package enum OutboxVerdict: Sendable, Equatable {
         case .rejected, .unsafeRedirect, .tooManyRedirects: return .undeliverable
         // The server accepted the request. Its response could not be stored or processed, which a
         // retry would not change.
-        case _ where error.response.map({ acceptable.contains($0.status.code) }) == true:
+        case _
+        where error.response.map({ response in
+            acceptable.contains { $0.contains(response.status.code) }
+        }) == true:
             return .delivered
         case .timedOut, .cannotFindHost, .cannotConnect, .connectionLost, .offline, .circuitOpen,
             .queueFull, .transportFailed, .proxyFailed, .secureConnectionFailed, .truncatedBody:

@@ -12,7 +12,7 @@ import HTTPTypes
 extension RequestAgent {
     /// Builds the request of a description as a `URLRequest`, without sending it.
     ///
-    ///     let urlRequest = try await agent.urlRequest(for: GetUser(id: 7).describe())
+    ///     let urlRequest = try await agent.urlRequest(for: GetUser(id: 7).makeDescription())
     ///
     /// ``transportRequest(for:)`` describes its contents. The body is collected in memory.
     ///

@@ -110,9 +110,6 @@ nonisolated open class ResumableUploadRequest: Request<UploadedFile> {
     /// The method of the request that creates the upload.
     public final override var method: HTTPMethod { .post }
 
-    /// Any bytes: bodies of responses are not parsed.
-    public final override var responseSerializer: ResponseSerializer { .data }
-
     /// Returns the uploaded file.
     public final override var decoder: ResponseDecoder<UploadedFile> {
         ResponseDecoder { response in throw RequestError.noUploadedFile(response) }
@@ -135,11 +132,10 @@ nonisolated open class ResumableUploadRequest: Request<UploadedFile> {
             await task.untilEnded()
         }
         let operation = UploadOperation(.discard, uploadPlan)
-        var description = describe()
+        var description = makeDescription()
         description.interceptors.removeAll { $0 is UploadOperation }
         description.interceptors.append(operation)
         description.decode = nil
-        description.progressHandler = nil
         _ = try await (agent ?? self.agent).start(description).response()
         return operation.isDiscarded
     }
@@ -170,16 +166,15 @@ nonisolated open class ResumableUploadRequest: Request<UploadedFile> {
         }
         let unusable: [(String, Bool)] = [
             ("body", it.body != nil), ("arguments", it.arguments != nil),
-            ("customURLRequest()", it.customRequest != nil), ("bodyEncoder", it.bodyEncoder != nil),
-            ("validator", it.validator != nil), ("cacheSeconds", it.cacheSeconds >= 0),
-            ("cachePolicy", it.cachePolicy != nil),
-            ("duplicatePolicy", it.duplicatePolicy != .allow),
-            ("acceptableStatusCodes", it.acceptableStatusCodes != 200..<300),
-            ("statusCodeValidator", it.statusCodeValidator != nil),
+            ("customRequest", it.customRequest != nil), ("compression", it.compression != nil),
+            ("validator", it.validator != nil), ("cacheSeconds", it.cacheSeconds > 0),
+            ("cache.policy", it.cache.policy != nil),
+            ("sending.duplicates", it.sending.duplicates != .allow),
+            ("acceptance.statuses", it.acceptance.statuses.ranges != [200..<300]),
         ]
         guard let name = unusable.first(where: \.1)?.0 else { return nil }
         return .invalidCombination(
-            "\(it.endpoint) is an upload, for which \(name) has no meaning. Remove the override.")
+            "\(it.endpoint) is an upload, for which \(name) has no meaning. Remove it.")
     }
 
     private static func tooSmall(
@@ -198,11 +193,12 @@ extension ResumableUploadRequest: SelfDescribingEndpoint {
         let operation = UploadOperation(.upload, uploadPlan)
         if it.mistake == nil { it.mistake = mistake(in: it) }
         it.interceptors.append(operation)
-        it.acceptableContentTypes = .any
+        it.acceptance.contentTypes = ["*/*"]
+        it.acceptance.format = .any
         it.argumentPlacement = .query
         // The offset of an upload must not come from the store.
-        it.cachePolicy = .cacheElseLoad
-        it.decode = { (response, _) throws(RequestError) in
+        it.cache.policy = .cacheElseLoad
+        it.decode = { (response, _, _) throws(RequestError) in
             guard let output = operation.output else {
                 throw RequestError.noUploadedFile(response)
             }

@@ -142,8 +142,9 @@ struct InspectorAPITests {
 
                 override var url: EndpointURL { "https://api.example.com/login?api_key=REDACTED&page=1" }
                 override var method: HTTPMethod { .post }
-                override var headerFieldValues: HeaderPairs {
-                    [
+                override func configure(_ request: inout RequestDescription) {
+                    super.configure(&request)
+                    request.headerFieldValues = [
                         "Accept": "application/json",
                     ]
                 }
@@ -284,7 +285,7 @@ struct InspectorAPITests {
         fixture.transport.on(.get, "/a", .silence)
         let first = fixture.agent.start(fixture.description("/a"))
         _ = try await fixture.transport.nextRequest()
-        let second = fixture.agent.start(fixture.description("/a") { $0.priority = .high })
+        let second = fixture.agent.start(fixture.description("/a") { $0.sending.priority = .high })
         _ = await fixture.until(2) { $0.activity == .queued }
         let state = try await fixture.get("state")
         #expect(state["inProgress"].int == 2)

@@ -77,7 +77,7 @@
                 for _ in 0..<2 {
                     var description = RequestDescription(
                         endpoint: "GetStatus", url: "https://status.example.net/fail")
-                    description.usesCookies = false
+                    description.uses.remove(.cookies)
                     agent.start(description)
                 }
                 return LoopbackResponse(body: "started")

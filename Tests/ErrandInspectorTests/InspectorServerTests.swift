@@ -25,8 +25,8 @@
         ) async throws -> Response {
             let client = RequestAgent(transport: CurlTransport(), store: nil)
             var description = RequestDescription(endpoint: "Page", url: EndpointURL(raw: url))
-            description.responseSerializer = .data
-            description.acceptableStatusCodes = 0..<600
+            description.acceptance.format = .any
+            description.acceptance.statuses = .any
             if let token { description.headers[.authorization] = "Bearer \(token)" }
             if let origin { description.headers[.origin] = origin }
             let response = try await client.start(description).response()

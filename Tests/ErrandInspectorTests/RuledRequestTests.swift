@@ -17,19 +17,23 @@ struct RuledRequestTests {
 
     private final class Text: BaseRequest {
         override var url: EndpointURL { "/text" }
-        override var responseSerializer: ResponseSerializer { .data }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.acceptance.format = .any
+        }
     }
 
-    private final class File: DownloadRequest {
+    private final class File: BaseRequest, FileOutput {
         private let file: URL
         init(_ file: URL) { self.file = file }
         override var url: EndpointURL { "/file" }
-        override var destination: URL { file }
+        var download: DownloadPlan {
+            .to(file) {
+                $0.segments = .init(maximum: 4, minimumSize: 1000)
+            }
+        }
         override var retryPolicy: RetryPolicy? {
             RetryPolicy(maximumAttempts: 3, baseDelay: .zero)
-        }
-        override var downloadOptions: DownloadPlan.Options {
-            DownloadPlan.Options { $0.segments = .init(maximum: 4, minimumSize: 1000) }
         }
     }
 
@@ -39,7 +43,10 @@ struct RuledRequestTests {
         override var url: EndpointURL { "/upload" }
         override var method: HTTPMethod { .post }
         override var body: HTTPBody? { .data(content) }
-        override var responseSerializer: ResponseSerializer { .data }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.acceptance.format = .any
+        }
     }
 
     private static let content = Data((0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
@@ -141,7 +148,7 @@ struct RuledRequestTests {
     func uploadTakesItsTime(kind: Kind) async throws {
         recorder.rules.replace([rule(.throttle) { $0.bytesPerSecond = 8000 }])
         let agent = agent(kind)
-        let task = agent.start(Upload(Self.content).describe())
+        let task = agent.start(Upload(Self.content).makeDescription())
         // 20 parts of 1000 bytes; the first one does not wait.
         for part in 1..<20 {
             try await clock.untilSleeping()

@@ -190,7 +190,7 @@
             let events = EventRecorder()
             let (agent, _) = agent { $0.eventListeners.append(events) }
             var description = RequestDescription(endpoint: "GetUser", url: "/users")
-            description.duplicatePolicy = .join
+            description.sending.duplicates = .join
             let first = agent.start(description)
             try await gate.reached()
             let second = agent.start(description)
@@ -217,7 +217,7 @@
                 for number in 0..<100 {
                     var description = RequestDescription(
                         endpoint: "GetUser", url: EndpointURL(raw: names[number % names.count]))
-                    if number % 2 == 0 { description.duplicatePolicy = .join }
+                    if number % 2 == 0 { description.sending.duplicates = .join }
                     tasks.append(agent.start(description))
                 }
                 #expect(listener.openRecords > 0)

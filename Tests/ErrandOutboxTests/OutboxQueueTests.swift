@@ -215,13 +215,13 @@ extension OutboxQueue {
     func verdictsOfErrors(code: RequestError.Code, status: Int, verdict: OutboxVerdict) {
         var error = RequestError(code, stage: .transport, "")
         if status > 0 { error.response = Response(status: .init(code: status), url: URI()) }
-        #expect(OutboxVerdict.judge(error, acceptable: 200..<300, now: Date()) == verdict)
-        #expect(OutboxVerdict.judge(nil, acceptable: 200..<300, now: Date()) == .delivered)
+        #expect(OutboxVerdict.judge(error, acceptable: [200..<300], now: Date()) == verdict)
+        #expect(OutboxVerdict.judge(nil, acceptable: [200..<300], now: Date()) == .delivered)
     }
 
     @Test func responseCancelledByAValidatorCountsAsDelivered() {
         let dropped = RequestError(.cancelled, stage: .validate, "")
-        #expect(OutboxVerdict.judge(dropped, acceptable: 200..<300, now: Date()) == .delivered)
+        #expect(OutboxVerdict.judge(dropped, acceptable: [200..<300], now: Date()) == .delivered)
     }
 
     @Test func originServedByAnotherOutboxIsRetriedWithoutAFailure() throws {

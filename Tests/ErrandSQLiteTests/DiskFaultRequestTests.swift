@@ -48,9 +48,9 @@ struct DiskFaultRequestTests {
         for number in [0, 1, 0, 2, 3, 1, 0] {
             var description = RequestDescription(endpoint: "Item", url: "\(number)")
             description.cacheSeconds = 60
-            description.cachePolicy = policy
-            description.writesCacheAsynchronously = number == 2
-            description.responseSerializer = .data
+            description.cache.policy = policy
+            description.cache.writesAsynchronously = number == 2
+            description.acceptance.format = .any
             let response = try await agent.start(description).response()
             #expect(response.data == Self.body)
             if response.source != .network { hits += 1 }

@@ -20,8 +20,9 @@
             }
 
             override var pieceSize: Int64? { 3000 }
-            override var requestProcessors: [any RequestProcessor] {
-                [Killer(last: last)]
+            override func configure(_ request: inout RequestDescription) {
+                super.configure(&request)
+                request.requestProcessors += [Killer(last: last)]
             }
 
             final class Killer: RequestProcessor {

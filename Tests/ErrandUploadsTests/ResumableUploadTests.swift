@@ -164,8 +164,9 @@ struct ResumableUploadTests {
         tus.fault(nil)
         let seen = Mutex<[TransferProgress]>([])
         let next = upload { $0.piece = 1000 }
-        next.progressHandler = { progress in seen.withLock { $0.append(progress) } }
-        _ = try await next.value(on: agent)
+        _ = try await next.value(on: agent) { task in
+            task.onProgress { progress in seen.withLock { $0.append(progress) } }
+        }
         let values = seen.withLock { $0 }
         #expect(values.last?.bytesSent == 10_000)
         #expect(values.allSatisfy { $0.totalBytesToSend == 10_000 && $0.bytesSent <= 10_000 })
@@ -185,8 +186,9 @@ struct ResumableUploadTests {
         tus.fault(nil)
         let last = Mutex<TransferProgress?>(nil)
         let next = upload()
-        next.progressHandler = { progress in last.withLock { $0 = progress } }
-        let output = try await next.value(on: agent)
+        let output = try await next.value(on: agent) { task in
+            task.onProgress { progress in last.withLock { $0 = progress } }
+        }
         #expect(output.resumedOffset == 10_000)
         #expect(tus.offsets == ["0"])
         #expect(last.withLock { $0?.fractionSent } == 1)
@@ -203,7 +205,7 @@ struct ResumableUploadTests {
             }
             return .silence(until: gate)
         }
-        let description = upload { $0.piece = 4000 }.describe()
+        let description = upload { $0.piece = 4000 }.makeDescription()
         let task = agent.start(description)
         try await gate.reached()
         task.cancel()
@@ -223,7 +225,7 @@ struct ResumableUploadTests {
         let methods = Mutex<[HTTPMethod]>([])
         let received = Mutex(0)
         func run() async throws {
-            let description = upload().describe()
+            let description = upload().makeDescription()
             let next = InterceptorNext(description: description) { request in
                 methods.withLock { $0.append(request.method) }
                 var headers = HTTPFields()
@@ -356,8 +358,12 @@ struct ResumableUploadTests {
         #expect(truncate(file.url.path, off_t(size)) == 0)
         let sent = Mutex<Int64>(0)
         let refused = upload()
-        refused.progressHandler = { progress in sent.withLock { $0 = progress.bytesSent } }
-        #expect(await failure(refused, on: agent)?.code == .bodyTooLarge)
+        let error = await #expect(throws: RequestError.self) {
+            try await refused.value(on: agent) { task in
+                task.onProgress { progress in sent.withLock { $0 = progress.bytesSent } }
+            }
+        }
+        #expect(error?.code == .bodyTooLarge)
         #expect(tus.methods == ["OPTIONS", "POST", "PATCH"])
         #expect(sent.withLock { $0 } < size / 2)
         await tus.server.stop()

@@ -7,7 +7,10 @@ final class OtherValues: BaseRequest {
     let key = Key()
     override var url: EndpointURL { "users/\(ids)" }
     override var baseURL: EndpointURL? { "https://example.com/\(key)" }
-    override var cdnURL: EndpointURL? { "\(URL(fileURLWithPath: "/"))" }
+    override func configure(_ request: inout RequestDescription) {
+        super.configure(&request)
+        request.cdnURL = "\(URL(fileURLWithPath: "/"))"
+    }
 }
 
 // error: 'appendInterpolation' is unavailable: A URL takes text, numbers, Booleans, UUIDs and raw values. Convert other values to text; for a ready URL use \(raw: url.absoluteString).

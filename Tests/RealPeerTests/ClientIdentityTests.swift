@@ -174,7 +174,7 @@ struct ClientIdentityTests {
         configuration.transportOptions = peers.request(.nginxClients).options
         configuration.transportOptions.security = policy
         let endpoint = InlineRequest(peers.endpoint(.nginxClients, host: "good.errand.test")) {
-            $0.responseSerializer = .string
+            $0.acceptance.format = .text
         }
         let first = RequestAgent(configuration: configuration, transport: transport, store: nil)
         #expect(try await endpoint.send(on: first).status == .ok)

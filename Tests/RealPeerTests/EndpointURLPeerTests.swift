@@ -43,7 +43,7 @@ struct EndpointURLPeerTests {
         }
         for value in Self.values {
             let request = InlineRequest("/\(value)/x?q=\(value)") {
-                $0.responseSerializer = .string
+                $0.acceptance.format = .text
             }
             let target = try await request.send(on: agent).string ?? ""
             let parts = target.split(separator: "?", omittingEmptySubsequences: false)

@@ -100,7 +100,7 @@ struct HTTPBinCredentialTests {
         try await expectRefusal(resource.path, kind, nil)
         // Right credentials that do not belong to the request.
         try await expectRefusal(resource.path, kind, right, host: "example.com")
-        try await expectRefusal(resource.path, kind, right) { $0.usesAuthenticators = false }
+        try await expectRefusal(resource.path, kind, right) { $0.uses.remove(.authenticators) }
     }
 
     @Test(arguments: TransportKind.allCases)

@@ -105,7 +105,7 @@ struct HTTPBinTests {
         #expect(kept.json["data"].string == "the body")
         let error = await #expect(throws: RequestError.self) {
             try await send("redirect/5", agent) {
-                $0.redirectPolicy = RedirectPolicy(maximumCount: 3)
+                $0.sending.redirects = RedirectPolicy(maximumCount: 3)
             }
         }
         #expect(error?.code == .tooManyRedirects)
@@ -118,7 +118,7 @@ struct HTTPBinTests {
         #expect(set.json["cookies"]["flavour"].string == "oat")
         let later = try await send("cookies", agent)
         #expect(later.json["cookies"]["flavour"].string == "oat")
-        let without = try await send("cookies", agent) { $0.usesCookies = false }
+        let without = try await send("cookies", agent) { $0.uses.remove(.cookies) }
         #expect(without.json["cookies"]["flavour"].string == nil)
     }
 
@@ -134,8 +134,8 @@ struct HTTPBinTests {
         let error = await #expect(throws: RequestError.self) { try await send("html", agent) }
         #expect(error?.code == .unacceptableContentType)
         let html = try await send("html", agent) {
-            $0.responseSerializer = .string
-            $0.acceptableContentTypes = .types(["text/html"])
+            $0.acceptance.format = .text
+            $0.acceptance.contentTypes = ["text/html"]
         }
         #expect(html.string?.contains("Herman Melville") == true)
     }
@@ -145,13 +145,13 @@ struct HTTPBinTests {
         let agent = try kind.agent()
         for path in ["bytes/50000", "stream-bytes/50000"] {
             let response = try await send(path, agent) {
-                $0.responseSerializer = .data
+                $0.acceptance.format = .any
                 $0.arguments = ["seed": 1]
             }
             #expect(response.data.count == 50_000)
         }
         let range = try await send("range/10000", agent) {
-            $0.responseSerializer = .data
+            $0.acceptance.format = .any
             $0.headers = [.range: "bytes=100-199"]
         }
         #expect(range.status == .partialContent && range.data.count == 100)
@@ -175,11 +175,11 @@ struct HTTPBinTests {
         let file = FileManager.default.temporaryDirectory
             .appendingPathComponent("errand-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }
-        final class Download: DownloadRequest {
+        final class Download: BaseRequest, FileOutput {
             var address = ""
             var file = URL(fileURLWithPath: "/")
             override var url: EndpointURL { EndpointURL(raw: address) }
-            override var destination: URL { file }
+            var download: DownloadPlan { .to(file) }
         }
         let download = Download()
         download.address = peers.url(.nginxPlain, host: "127.0.0.1", "/large")

@@ -194,7 +194,7 @@ struct PinTests {
         ]
         let agent = RequestAgent(configuration: configuration, transport: transport, store: nil)
         let endpoint = InlineRequest(peers.endpoint(.nginxTLS, host: "good.errand.test")) {
-            $0.responseSerializer = .string
+            $0.acceptance.format = .text
         }
         let response = try await endpoint.send(on: agent)
         #expect(response.status == .ok)
@@ -211,8 +211,11 @@ struct PinTests {
             var policy = SecurityPolicy()
             var address = ""
             override var url: EndpointURL { EndpointURL(raw: address) }
-            override var securityPolicy: SecurityPolicy? { policy }
-            override var responseSerializer: ResponseSerializer { .string }
+            override func configure(_ request: inout RequestDescription) {
+                super.configure(&request)
+                request.sending.security = policy
+                request.acceptance.format = .text
+            }
         }
         let endpoint = Pinned()
         endpoint.address = peers.url(.nginxTLS, host: "localhost")

@@ -62,8 +62,11 @@ struct RequestTrailerTests {
 
         override var url: EndpointURL { "/\(number)" }
         override var method: HTTPMethod { .put }
-        override var responseSerializer: ResponseSerializer { .string }
-        override var securityPolicy: SecurityPolicy? { .insecureForTests }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.acceptance.format = .text
+            request.sending.security = .insecureForTests
+        }
         override var body: HTTPBody? {
             .string("body \(number)").trailers(["X-Size"], into: 0) { size, bytes in
                 size += bytes.count

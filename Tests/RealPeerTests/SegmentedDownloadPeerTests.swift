@@ -22,11 +22,11 @@ struct SegmentedDownloadPeerTests {
             endpoint: "Download", url: peers.endpoint(peer, "/large"))
         var security = SecurityPolicy()
         security.authorityFile = peers.certificate("root.pem")
-        description.securityPolicy = security
-        description.download = DownloadPlan(
-            destination: folder.url.appendingPathComponent("large"),
-            sha256: SHA256.hex(Peers.largeBody),
-            options: .init { $0.segments = .init(maximum: 4, minimumSize: 16 << 10) })
+        description.sending.security = security
+        description.download = .to(folder.url.appendingPathComponent("large")) {
+            $0.sha256 = SHA256.hex(Peers.largeBody)
+            $0.segments = .init(maximum: 4, minimumSize: 16 << 10)
+        }
         let response = try await agent.start(description).response()
         #expect(response.statusCode == 200 && response.httpVersion == version)
         #expect(response.downloadedFile?.bytes == Int64(Peers.largeBody.count))

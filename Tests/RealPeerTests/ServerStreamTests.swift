@@ -77,7 +77,7 @@ struct ServerStreamTests {
         }
         let response = try await InlineRequest("closed") {
             $0.arguments = ["token": token]
-            $0.responseSerializer = .string
+            $0.acceptance.format = .text
         }.send(on: agent)
         #expect(response.string == "closed")
     }

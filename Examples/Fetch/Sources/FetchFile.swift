@@ -2,7 +2,7 @@ import Errand
 import Foundation
 
 /// The download of one file.
-final class FetchFile: DownloadRequest {
+final class FetchFile: BaseRequest, FileOutput {
     private let source: String
     private let file: URL
     private let existing: DownloadPlan.ExistingFile
@@ -26,9 +26,16 @@ final class FetchFile: DownloadRequest {
     }
 
     override var url: EndpointURL { EndpointURL(raw: source) }
-    override var destination: URL { file }
-    override var existingFile: DownloadPlan.ExistingFile { existing }
-    override var resumesDownload: Bool { !command.noResume }
+    var download: DownloadPlan {
+        .to(file) {
+            $0.existingFile = existing
+            $0.resumes = !command.noResume
+            $0.segments = command.segments.value
+            $0.expectedDigests = expected.map { [$0] } ?? []
+            $0.setsModificationTime = command.remoteTime
+            $0.resumableURL = command.ignoreQuery ? .ignoringQuery : .identical
+        }
+    }
     override var retryPolicy: RetryPolicy? { RetryPolicy(maximumAttempts: command.attempts) }
 
     override var headers: HTTPFields {
@@ -39,12 +46,4 @@ final class FetchFile: DownloadRequest {
         return fields
     }
 
-    override var downloadOptions: DownloadPlan.Options {
-        DownloadPlan.Options {
-            $0.segments = command.segments.value
-            $0.expectedDigests = expected.map { [$0] } ?? []
-            $0.setsModificationTime = command.remoteTime
-            $0.resumableURL = command.ignoreQuery ? .ignoringQuery : .identical
-        }
-    }
 }

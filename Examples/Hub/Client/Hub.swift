@@ -14,9 +14,8 @@ enum Hub {
     static func configuration(for session: Session) -> Configuration {
         var configuration = Configuration()
         // JSON has snake_case keys and dates in ISO 8601, in both directions.
-        configuration.jsonEncoder.keyEncodingStrategy = .convertToSnakeCase
-        configuration.jsonDecoder.keyDecodingStrategy = .convertFromSnakeCase
-        configuration.jsonDecoder.dateDecodingStrategy = .iso8601
+        configuration.json.keys = .snakeCase
+        configuration.json.dates = .iso8601
         // The server's headers decide what is cached (RFC 9111).
         configuration.cachePolicy = .http
         configuration.authenticators = [

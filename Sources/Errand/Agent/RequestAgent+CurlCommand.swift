@@ -12,7 +12,7 @@ extension RequestAgent {
     nonisolated(nonsending) public func curlCommand(
         for request: BaseRequest, redactsSecrets: Bool = true
     ) async throws(RequestError) -> String {
-        try await transportRequest(for: request.describe())
+        try await transportRequest(for: request.makeDescription())
             .curlCommand(redactsSecrets: redactsSecrets)
     }
 }

@@ -99,10 +99,10 @@ nonisolated final class UpdateReader<Value: Sendable> {
 extension RequestDescription {
     /// The description of a run that delivers the stored response first.
     nonisolated fileprivate mutating func deliverStored(with configuration: Configuration) {
-        switch cachePolicy ?? configuration.cachePolicy {
-        case .http, .httpThenLoad: cachePolicy = .httpThenLoad
+        switch cache.policy ?? configuration.cachePolicy {
+        case .http, .httpThenLoad: cache.policy = .httpThenLoad
         case .cacheOnly: break
-        default: cachePolicy = .cacheThenLoad
+        default: cache.policy = .cacheThenLoad
         }
     }
 }
@@ -112,7 +112,7 @@ extension TypedRequest {
     ///
     ///     for try await user in GetUser(id: 7).updates() { show(user) }
     ///
-    /// The stored response may have any age; ``BaseRequest/maximumStaleness`` limits it. It needs
+    /// The stored response may have any age; `cache.maximumStaleness` limits it. It needs
     /// ``BaseRequest/cacheSeconds`` above 0, or ``CachePolicy/http``, which revalidates it and does not use one that
     /// forbids stale use. The two are equal if the server responds with 304, or if their `ETag`, their strong
     /// `Last-Modified` or their bytes are equal. If the network fails after a stored value, the sequence ends without an
@@ -141,7 +141,7 @@ extension TypedRequest {
         on agent: RequestAgent? = nil
     ) async throws(RequestError) -> Output? {
         let agent = self.agent(atCall: agent)
-        guard let outcome = try await agent.cachedOutcome(of: describe()) else { return nil }
+        guard let outcome = try await agent.cachedOutcome(of: makeDescription()) else { return nil }
         return try outcome.output(as: Output.self).get()
     }
 }
@@ -162,14 +162,14 @@ extension BaseRequest {
     ///
     /// The lookup of ``CachePolicy/cacheOnly``, or of `only-if-cached` under ``CachePolicy/http``, with the same
     /// identity, validation and processors. Nothing is sent; hooks, delegate and accessories are not called, and
-    /// ``BaseRequest/response`` is not set. ``BaseRequest/maximumStaleness`` accepts stale responses.
+    /// ``BaseRequest/response`` is not set. `cache.maximumStaleness` accepts stale responses.
     ///
     /// - Parameter agent: The agent whose store is read. Default `nil`: that of the endpoint.
     /// - Throws: As ``RequestAgent/cachedResponse(for:)``.
     nonisolated(nonsending) public func cachedResponse(
         on agent: RequestAgent? = nil
     ) async throws(RequestError) -> Response? {
-        try await self.agent(atCall: agent).cachedResponse(for: describe())
+        try await self.agent(atCall: agent).cachedResponse(for: makeDescription())
     }
 
     /// Stores a response by hand, as if the request had received it now.
@@ -181,7 +181,7 @@ extension BaseRequest {
     nonisolated(nonsending) public func storeResponse(
         _ response: Response, on agent: RequestAgent? = nil
     ) async throws(RequestError) {
-        try await self.agent(atCall: agent).store(response, for: describe())
+        try await self.agent(atCall: agent).store(response, for: makeDescription())
     }
 
     /// Stores bytes by hand as a response with status 200.
@@ -194,7 +194,8 @@ extension BaseRequest {
     nonisolated(nonsending) public func storeResponse(
         _ data: Data, contentType: String = "application/json", on agent: RequestAgent? = nil
     ) async throws(RequestError) {
-        try await self.agent(atCall: agent).store(data, contentType: contentType, for: describe())
+        try await self.agent(atCall: agent).store(
+            data, contentType: contentType, for: makeDescription())
     }
 
     /// Removes the stored response of the request; does nothing if there is none.
@@ -204,7 +205,7 @@ extension BaseRequest {
     nonisolated(nonsending) public func removeCached(
         on agent: RequestAgent? = nil
     ) async throws(RequestError) {
-        try await self.agent(atCall: agent).removeCached(describe())
+        try await self.agent(atCall: agent).removeCached(makeDescription())
     }
 }
 
@@ -215,7 +216,7 @@ extension RequestAgent {
     nonisolated(nonsending) public func cachedResponse(
         _ request: BaseRequest
     ) async throws(RequestError) -> Response? {
-        try await cachedResponse(for: request.describe())
+        try await cachedResponse(for: request.makeDescription())
     }
 
     /// The key under which the response of a request is stored; `nil` if the request has none.
@@ -224,7 +225,7 @@ extension RequestAgent {
     nonisolated(nonsending) public func cacheKey(
         for request: BaseRequest
     ) async throws(RequestError) -> CacheKey? {
-        try await cacheKey(for: request.describe())
+        try await cacheKey(for: request.makeDescription())
     }
 
     /// Stores a response by hand, as if the request had received it now.
@@ -233,6 +234,6 @@ extension RequestAgent {
     nonisolated(nonsending) public func store(
         _ response: Response, for request: BaseRequest
     ) async throws(RequestError) {
-        try await store(response, for: request.describe())
+        try await store(response, for: request.makeDescription())
     }
 }

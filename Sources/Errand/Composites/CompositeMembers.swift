@@ -35,8 +35,8 @@ nonisolated package final class CompositeMembers {
     private var runs: [RequestRun?] = []
     /// The tasks of nested composites.
     private var nested: [Int: RequestTask] = [:]
-    /// The cache policy of the configuration of the agent of the latest member.
-    private var policy: (agent: RequestAgent, value: CachePolicy)?
+    /// The configuration of the agent of the latest member.
+    private var shared: (agent: RequestAgent, configuration: Configuration)?
     /// Ends that were taken and not delivered yet, the next one last.
     private var taken: [MemberOutcome] = []
 
@@ -133,15 +133,17 @@ nonisolated package final class CompositeMembers {
 
     private func prepare(_ request: BaseRequest) -> PreparedRequest {
         var it = request.prepare(on: agent)
-        if let priority { it.description.priority = priority }
         // Reading the configuration copies it; most members have one agent.
-        if policy?.agent !== it.agent { policy = (it.agent, it.agent.configuration.cachePolicy) }
-        if let policy = policy?.value,
-            let refusal = it.description.refusalOfTwoResponses(
-                policy, part: "a member of a \(kind)")
-        {
-            it.description.mistake = refusal
+        if shared?.agent !== it.agent { shared = (it.agent, it.agent.configuration) }
+        if let configuration = shared?.configuration {
+            it.description.prepare(by: configuration)
+            if let refusal = it.description.refusalOfTwoResponses(
+                configuration.cachePolicy, part: "a member of a \(kind)")
+            {
+                it.description.mistake = refusal
+            }
         }
+        if let priority { it.description.sending.priority = priority }
         return it
     }
 

@@ -237,10 +237,12 @@ extension BaseRequest {
     nonisolated(nonsending) fileprivate func runPage(
         _ next: Pagination.Next, on named: RequestAgent?
     ) async throws(RequestError) -> (TaskOutcome, requested: URI?) {
-        let encoding = agent(atCall: named).configuration.argumentEncoding
+        let configuration = agent(atCall: named).configuration
         let requested = RequestedURL()
         let run = enlist(on: named) { description in
-            description.turn(to: next, encoding: encoding)
+            // First, because the URL and the arguments of a page replace those of the endpoint.
+            description.prepare(by: configuration)
+            description.turn(to: next, encoding: configuration.argumentEncoding)
             description.onAdapted = { requested.set($0) }
         }
         await run.agent.perform(run.task)
@@ -268,26 +270,25 @@ extension RequestDescription {
             guard customRequest == nil else {
                 mistake = RequestError(
                     .invalidCombination, stage: .build,
-                    "\(endpoint) has a customURLRequest(), to which the arguments of a page cannot be added. "
+                    "\(endpoint) has a custom request, to which the arguments of a page cannot be added. "
                         + "Override url and arguments instead, or use Pagination.link.")
                 return
             }
             arguments = arguments?.merging(new) ?? new
             // Otherwise all pages have the key of the first one.
-            if let own = cacheArguments { cacheArguments = own.merging(new) }
+            if let own = cache.arguments { cache.arguments = own.merging(new) }
         case .url(let text):
             guard customRequest == nil else {
                 customRequest?.url = EndpointURL(raw: text)
                 return
             }
             url = EndpointURL(raw: text)
-            isURLFiltered = true
             let isInQuery = method == .get || method == .head || method == .delete
             if argumentPlacement == .query || argumentPlacement == .automatic && isInQuery {
                 arguments = nil
             }
-            argumentEncoding = argumentEncoding ?? encoding
-            argumentEncoding?.duplicateNames = .keepFirst
+            self.encoding = self.encoding ?? encoding
+            self.encoding?.duplicateNames = .keepFirst
         }
     }
 }

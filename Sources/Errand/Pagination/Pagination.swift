@@ -12,9 +12,10 @@ nonisolated public struct Pagination: Sendable {
     public enum Next: Sendable {
         /// Send the request to this URL, which contains all arguments of the query.
         ///
-        /// A relative reference is resolved against the URL of the page before. The endpoint's query arguments and
-        /// URL filters are not applied; shared arguments are added where the URL has none of the same name. The URL
-        /// must have the origin of the page before, without its redirects, because the request has its credentials.
+        /// A relative reference is resolved against the URL of the page before. It replaces the URL and
+        /// the query arguments of the endpoint and of `Configuration.prepare`; shared arguments are added where the URL
+        /// has none of the same name. The URL must have the origin of the page before, without its
+        /// redirects, because the request has its credentials.
         case url(String)
         /// Send the request with these arguments, which replace those of the endpoint with the same name.
         case arguments(Arguments)

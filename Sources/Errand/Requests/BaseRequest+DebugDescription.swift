@@ -3,7 +3,7 @@ import Foundation
 extension BaseRequest: CustomDebugStringConvertible {
     /// The endpoint's name, the method, the URL without query, the names of the arguments, and the tag: no secrets.
     ///
-    /// Reads overrides, as ``describe()`` does. It is not `description`, because subclasses may declare that name
+    /// Reads overrides, as ``makeDescription()`` does. It is not `description`, because subclasses may declare that name
     /// themselves.
     nonisolated public var debugDescription: String {
         let url = url

@@ -26,8 +26,10 @@ extension BaseRequest {
         then deliver: @escaping @Sendable (RequestError?) -> Void
     ) -> RequestTask {
         var prepared = prepare(on: named)
+        let configuration = prepared.agent.configuration
+        prepared.description.prepare(by: configuration)
         if let refusal = prepared.description.refusalOfTwoResponses(
-            prepared.agent.configuration.cachePolicy, part: "started with a queue")
+            configuration.cachePolicy, part: "started with a queue")
         {
             prepared.description.mistake = refusal
         }

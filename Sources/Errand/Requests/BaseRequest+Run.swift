@@ -72,7 +72,7 @@ extension BaseRequest {
     nonisolated private func announce(_ named: RequestAgent?) -> RequestDescription {
         notify(.willStart, by: agent(atCall: named))
         willStart()
-        return describe()
+        return makeDescription()
     }
 
     /// Delivers the end of a run that was performed in the caller's Swift task; returns its outcome.

@@ -4,7 +4,7 @@ public import Foundation
 extension DownloadPlan {
     /// Lists the part files in a folder, of downloads that run and of those that were interrupted.
     ///
-    /// - Parameter folder: The folder of destinations, or ``Options/partFolder``.
+    /// - Parameter folder: The folder of destinations, or ``partFolder``.
     /// - Throws: ``RequestError/Code/fileFailed`` if the folder cannot be read.
     nonisolated public static func parts(in folder: URL) throws(RequestError) -> [Part] {
         try PartFolder.parts(in: folder)
@@ -15,7 +15,7 @@ extension DownloadPlan {
     /// Those of running downloads, in each process, are not removed.
     ///
     /// - Parameters:
-    ///   - folder: The folder of destinations, or ``Options/partFolder``.
+    ///   - folder: The folder of destinations, or ``partFolder``.
     ///   - date: Only part files that were last changed before this time are removed (default: all).
     /// - Returns: The part files that were removed.
     /// - Throws: ``RequestError/Code/fileFailed`` if the folder cannot be read.

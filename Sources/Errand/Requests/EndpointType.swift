@@ -5,6 +5,8 @@ import Synchronization
 nonisolated enum DecoderOrigin: Sendable {
     /// It is the endpoint's own, or that of its output.
     case custom
+    /// It reads JSON.
+    case json
     /// The endpoint has none.
     case missing
     /// The endpoint is a download.
@@ -27,8 +29,10 @@ nonisolated struct EndpointType: Sendable {
     let id: ObjectIdentifier
     /// The name of the class, without module and enclosing types.
     let name: String
-    /// `nil` for an endpoint without a typed output.
+    /// Adds the output and the file, before ``BaseRequest/configure(_:)``; `nil` for an endpoint without them.
     let describe: Describe?
+    /// The last change, after ``BaseRequest/configure(_:)``; `nil` for most classes.
+    let complete: Describe?
 
     /// By the address of the class.
     private static let known = Mutex(IntegerTable<EndpointType>())
@@ -41,7 +45,9 @@ nonisolated struct EndpointType: Sendable {
             if let entry = known[address] { return entry }
             // The same text as `String(describing:)`, without its lookup of conformances, which a metatype never has.
             let name = _typeName(type, qualified: false)
-            let entry = EndpointType(id: id, name: name, describe: describer(of: type))
+            let own = (type as? any SelfDescribingEndpoint.Type).map { selfDescribed($0) }
+            let entry = EndpointType(
+                id: id, name: name, describe: own == nil ? describer(of: type) : nil, complete: own)
             known[address] = entry
             return entry
         }
@@ -50,7 +56,6 @@ nonisolated struct EndpointType: Sendable {
     private static func describer(of type: BaseRequest.Type) -> Describe? {
         guard let typed = type as? any TypedRequest.Type else { return nil }
         if let file = type as? any FileOutput.Type { return download(file) }
-        if let own = type as? any SelfDescribingEndpoint.Type { return selfDescribed(own) }
         return output(typed)
     }
 
@@ -60,8 +65,9 @@ nonisolated struct EndpointType: Sendable {
         { request, it in
             let decoder = unsafeDowncast(request, to: Endpoint.self).decoder
             if decoder.origin == .missing { it.mistake = .missingDecoder(of: it.endpoint) }
-            it.decode = { (response, json) throws(RequestError) in
-                try decoder.decode(response, with: json)
+            it.hasJSONOutput = decoder.origin == .json
+            it.decode = { (response, json, path) throws(RequestError) in
+                try decoder.decode(response, with: json, at: path)
             }
         }
     }
@@ -75,19 +81,14 @@ nonisolated struct EndpointType: Sendable {
     private static func download<Endpoint: FileOutput>(_ type: Endpoint.Type) -> Describe {
         { request, it in
             let endpoint = unsafeDowncast(request, to: Endpoint.self)
-            if endpoint.decoder.origin == .custom { it.mistake = .replacedFile(of: it.endpoint) }
+            if [.custom, .json].contains(endpoint.decoder.origin) {
+                it.mistake = .replacedFile(of: it.endpoint)
+            }
             let decoder = ResponseDecoder<DownloadedFile>.file
-            it.decode = { (response, json) throws(RequestError) in
-                try decoder.decode(response, with: json)
+            it.decode = { (response, json, path) throws(RequestError) in
+                try decoder.decode(response, with: json, at: path)
             }
-            it.download = DownloadPlan(
-                destination: endpoint.destination, existingFile: request.existingFile,
-                resumes: request.resumesDownload, sha256: request.sha256,
-                options: request.downloadOptions)
-            // The default of endpoints that are not downloads would require a JSON content type.
-            if case .json = it.responseSerializer, !(request is DownloadRequest) {
-                it.responseSerializer = .data
-            }
+            it.download = endpoint.download
         }
     }
 

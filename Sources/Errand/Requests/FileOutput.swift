@@ -1,24 +1,24 @@
-public import Foundation
+public import ErrandCore
 
 /// An endpoint whose response body is written to a file; its output is the finished file.
 ///
 ///     final class Photo: HubRequest, FileOutput {
 ///         override var url: EndpointURL { "/photo.jpg" }
-///         var destination: URL { URL(fileURLWithPath: "/tmp/photo.jpg") }
+///         var download: DownloadPlan { .to(URL(fileURLWithPath: "/tmp/photo.jpg")) }
 ///     }
 ///     let file = try await Photo().value()  // file.url, file.bytes
 ///
-/// ``BaseRequest/existingFile``, ``BaseRequest/resumesDownload``, ``BaseRequest/sha256`` and
-/// ``BaseRequest/downloadOptions`` apply. The body is not parsed: ``BaseRequest/responseSerializer`` is ``ResponseSerializer/data`` where it has its default. The destination
+/// The body is not parsed, so that a format has no effect. In a base class whose subclasses replace the plan, declare
+/// ``download`` in that base class: a subclass can override only what its superclass declares. The destination
 /// is not touched before the file is complete. If the run fails, is cancelled, or the process is killed, a part file
 /// stays next to the destination; the next start resumes it if the server gave a strong validator and the file has
 /// not changed. The body of an error response is never written to a file; it is in ``RequestError/response``. See
 /// <doc:Downloads>.
 nonisolated public protocol FileOutput: TypedRequest where Output == DownloadedFile {
-    /// The finished file, or an existing folder: then the response names the file, see <doc:Downloads>.
+    /// The destination of the file, and its rules: `.to(file)`, `.to(folder) { $0.sha256 = digest }`.
     ///
-    /// Errors: ``RequestError/Code/fileFailed`` for a URL that is not a file URL.
-    var destination: URL { get }
+    /// Read before ``BaseRequest/configure(_:)``, which may change ``RequestDescription/download``.
+    var download: DownloadPlan { get }
 }
 
 extension FileOutput {

@@ -17,7 +17,7 @@ nonisolated public final class InlineRequest: BaseRequest, TypedUnit {
     /// - Parameters:
     ///   - url: An absolute URL, or a path below the base URL.
     ///   - agent: The agent that performs the request. Default `nil`: ``RequestAgent/shared``, or the agent at the call.
-    ///   - configure: Sets the members that a subclass would override, by the same names.
+    ///   - configure: Sets what overrides and ``BaseRequest/configure(_:)`` of a subclass would set.
     public init(
         _ url: EndpointURL, agent: RequestAgent? = nil,
         _ configure: (inout RequestDescription) -> Void = { _ in }
@@ -27,10 +27,8 @@ nonisolated public final class InlineRequest: BaseRequest, TypedUnit {
         configure(&values)
         super.init()
         tag = values.tag
-        userInfo = values.userInfo
         metadata = values.metadata
         ignoresCache = values.ignoresCache
-        progressHandler = values.progressHandler
     }
 
     /// The URL given to the initializer.
@@ -46,10 +44,10 @@ nonisolated public final class InlineRequest: BaseRequest, TypedUnit {
     ///
     /// - Parameters:
     ///   - type: The type of the output.
-    ///   - path: The keys that lead to the output, for services that wrap it: `["data"]`. Default none.
-    ///   - decoder: Key, date and data strategies. Default `nil`: ``Configuration/jsonDecoder``.
+    ///   - path: The keys that lead to the output, for services that wrap it: `["data"]`. Default `nil`: `json.path`.
+    ///   - decoder: Key, date and data strategies. Default `nil`: those of ``RequestDescription/json``.
     public func decoding<Output: Decodable & Sendable>(
-        _ type: Output.Type = Output.self, at path: [String] = [], decoder: FastJSONDecoder? = nil
+        _ type: Output.Type = Output.self, at path: [String]? = nil, decoder: FastJSONDecoder? = nil
     ) -> Request<Output> {
         decoding(using: .json(type, decoder: decoder, at: path))
     }
@@ -72,25 +70,14 @@ nonisolated public final class InlineRequest: BaseRequest, TypedUnit {
     /// The response or the error of the last run; `nil` before it.
     public var outputResult: Result<Response, RequestError>? { result }
 
-    package override func makeDescription() -> RequestDescription {
-        description(ofRun: self)
+    override func startDescription(_ it: inout RequestDescription) {
+        it = values
+        it.endpointType = ObjectIdentifier(InlineRequest.self)
     }
 
     /// All values are known before the start, unlike the overrides of a subclass.
     override func name(_ error: inout RequestError, _ configuration: Configuration) {
         error.name(values, configuration)
-    }
-
-    /// The description of a run of this request, or of a typed request that was made from it.
-    fileprivate func description(ofRun request: BaseRequest) -> RequestDescription {
-        var it = values
-        it.endpointType = ObjectIdentifier(InlineRequest.self)
-        it.tag = request.tag
-        it.userInfo = request.userInfo
-        if !request.metadata.isEmpty || !it.metadata.isEmpty { it.metadata = request.metadata }
-        it.ignoresCache = request.ignoresCache
-        it.progressHandler = request.progressHandler
-        return it
     }
 }
 
@@ -104,10 +91,8 @@ nonisolated private final class DecodedInlineRequest<Output: Sendable>: Request<
         ownDecoder = decoder
         super.init()
         tag = inline.tag
-        userInfo = inline.userInfo
         metadata = inline.metadata
         ignoresCache = inline.ignoresCache
-        progressHandler = inline.progressHandler
         accessories = inline.accessories
         delegate = inline.delegate
         assignedAgent = inline.assignedAgent
@@ -123,15 +108,13 @@ nonisolated private final class DecodedInlineRequest<Output: Sendable>: Request<
         inline.name(&error, configuration)
     }
 
-    override func makeDescription() -> RequestDescription {
-        var it = inline.description(ofRun: self)
-        EndpointType.of(type(of: self)).describe?(self, &it)
+    override func startDescription(_ it: inout RequestDescription) {
+        inline.startDescription(&it)
         if it.download != nil {
             it.mistake = RequestError(
                 .invalidCombination, stage: .build,
                 "A download has no decoded output. Send the InlineRequest itself, and read the file of its response."
             )
         }
-        return it
     }
 }

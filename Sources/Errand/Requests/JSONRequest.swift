@@ -11,8 +11,6 @@ nonisolated open class JSONRequest<Output: Decodable & Sendable>: Request<Output
     /// Creates a request.
     public override init() { super.init() }
 
-    /// Decodes the JSON at ``BaseRequest/outputPath`` with ``BaseRequest/jsonDecoder``.
-    open override var decoder: ResponseDecoder<Output> {
-        .json(decoder: jsonDecoder, at: outputPath)
-    }
+    /// Decodes the JSON, with ``RequestDescription/json``.
+    open override var decoder: ResponseDecoder<Output> { .json() }
 }

@@ -3,9 +3,9 @@ public import ErrandCore
 extension RequestDescription {
     /// Whether an endpoint of this class, or of a subclass, made the description.
     ///
-    ///     configuration.urlFilters = [
-    ///         ClosureURLFilter { url, request in request.isA(GetUser.self) ? url + "?full=1" : url }
-    ///     ]
+    ///     configuration.prepare = { request in
+    ///         if request.isA(GetUser.self) { request.url = "\(request.url)?full=1" }
+    ///     }
     ///
     /// False for a description that was made by hand, and for the requests of an outbox, which stores no class.
     nonisolated public func isA(_ type: BaseRequest.Type) -> Bool {

@@ -30,7 +30,9 @@ nonisolated extension ResponseDecoder where Output == String {
 nonisolated extension ResponseDecoder where Output == JSON {
     /// The body as JSON of any shape; ``JSON/absent`` for an empty body.
     public static var json: Self {
-        ResponseDecoder { $0.hasEmptyBody ? .absent : try $0.parsedJSON() }
+        ResponseDecoder(json: { response, _, _ in
+            response.hasEmptyBody ? .absent : try response.parsedJSON()
+        })
     }
 }
 
@@ -44,14 +46,15 @@ nonisolated extension ResponseDecoder {
     ///
     /// - Parameters:
     ///   - type: The type of the value.
-    ///   - decoder: Key, date and data strategies; `nil` uses ``BaseRequest/jsonDecoder``, otherwise
-    ///     ``Configuration/jsonDecoder``.
-    ///   - path: The keys that lead to the value, for services that wrap it: `["data", "user"]`. Default none.
+    ///   - decoder: Key, date and data strategies; `nil` uses ``RequestDescription/json``, otherwise
+    ///     ``Configuration/json``.
+    ///   - path: The keys that lead to the value, for services that wrap it: `["data", "user"]`. Default `nil`:
+    ///     ``JSONOptions/path``; an empty list is the whole body.
     public static func json(
-        _ type: Output.Type = Output.self, decoder: FastJSONDecoder? = nil, at path: [String] = []
+        _ type: Output.Type = Output.self, decoder: FastJSONDecoder? = nil, at path: [String]? = nil
     ) -> Self where Output: Decodable {
-        ResponseDecoder(json: { response, standard in
-            try response.decode(Output.self, decoder: decoder ?? standard, at: path)
+        ResponseDecoder(json: { response, standard, shared in
+            try response.decode(Output.self, decoder: decoder ?? standard, at: path ?? shared)
         })
     }
 
@@ -73,26 +76,30 @@ nonisolated extension ResponseDecoder {
 
     /// The output of the first decoder that succeeds; if none does, the first one's error.
     public static func firstOf(_ decoders: [Self]) -> Self {
-        ResponseDecoder(json: { response, json in
-            var first: RequestError?
-            for decoder in decoders {
-                do throws(RequestError) {
-                    return try decoder.decode(response, with: json)
-                } catch {
-                    first = first ?? error
+        ResponseDecoder(
+            origin: .custom,
+            { response, json, path in
+                var first: RequestError?
+                for decoder in decoders {
+                    do throws(RequestError) {
+                        return try decoder.decode(response, with: json, at: path)
+                    } catch {
+                        first = first ?? error
+                    }
                 }
-            }
-            throw first
-                ?? RequestError(
-                    .undecodable, stage: .decode,
-                    "ResponseDecoder.firstOf was called without decoders.", response: response)
-        })
+                throw first
+                    ?? RequestError(
+                        .undecodable, stage: .decode,
+                        "ResponseDecoder.firstOf was called without decoders.", response: response)
+            })
     }
 
     /// Transforms the output into another.
     public func map<Other>(
         _ transform: @escaping @Sendable (Output) throws -> Other
     ) -> ResponseDecoder<Other> {
-        ResponseDecoder<Other>(json: { try transform(decode($0, with: $1)) })
+        ResponseDecoder<Other>(
+            origin: origin == .json ? .json : .custom,
+            { try transform(decode($0, with: $1, at: $2)) })
     }
 }

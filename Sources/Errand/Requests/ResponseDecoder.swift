@@ -6,7 +6,7 @@ import ErrandJSON
 /// There are decoders for common formats: `.data`, `.string`, `.json`, `.json(User.self)`,
 /// `.propertyList(Settings.self)`, `.xml { … }`, `.firstOf([…])`, `.empty`.
 nonisolated public struct ResponseDecoder<Output: Sendable>: Sendable {
-    private let body: @Sendable (Response, FastJSONDecoder) throws -> Output
+    private let body: @Sendable (Response, FastJSONDecoder, [String]) throws -> Output
     /// How the endpoint came by the decoder.
     var origin = DecoderOrigin.custom
 
@@ -15,22 +15,33 @@ nonisolated public struct ResponseDecoder<Output: Sendable>: Sendable {
     /// An error that it throws fails the request with ``RequestError/Code/undecodable``; a thrown ``RequestError``
     /// is delivered unchanged.
     public init(_ body: @escaping @Sendable (Response) throws -> Output) {
-        self.body = { response, _ in try body(response) }
+        self.body = { response, _, _ in try body(response) }
     }
 
-    /// Creates a decoder from a closure that also receives the configuration's JSON decoder.
-    init(json body: @escaping @Sendable (Response, FastJSONDecoder) throws -> Output) {
+    /// Creates a decoder of JSON from a closure that also receives the JSON decoder of the request, and the keys that
+    /// lead to the output.
+    init(json body: @escaping @Sendable (Response, FastJSONDecoder, [String]) throws -> Output) {
+        self.init(origin: .json, body)
+    }
+
+    init(
+        origin: DecoderOrigin,
+        _ body: @escaping @Sendable (Response, FastJSONDecoder, [String]) throws -> Output
+    ) {
         self.body = body
+        self.origin = origin
     }
 
     /// Decodes a response, with the JSON decoder of its endpoint or configuration.
     public func decode(_ response: Response) throws(RequestError) -> Output {
-        try decode(response, with: response.decoder?.value ?? FastJSONDecoder())
+        try decode(response, with: response.decoder?.value ?? .responseDefault, at: [])
     }
 
-    func decode(_ response: Response, with json: FastJSONDecoder) throws(RequestError) -> Output {
+    func decode(
+        _ response: Response, with json: FastJSONDecoder, at path: [String]
+    ) throws(RequestError) -> Output {
         do {
-            return try body(response, json)
+            return try body(response, json, path)
         } catch let error as RequestError {
             throw error
         } catch {

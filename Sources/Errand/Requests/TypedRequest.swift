@@ -28,18 +28,17 @@ nonisolated public protocol TypedRequest<Output>: BaseRequest, TypedUnit {
 ///         override var url: EndpointURL { "/users/7" }
 ///     }
 ///
-/// ``BaseRequest/jsonDecoder`` and ``BaseRequest/outputPath`` apply. A response without a body is decoded as
-/// `nil` for an optional output; other outputs fail with ``RequestError/Code/undecodable``, and ``VoidOutput`` needs none.
+/// ``RequestDescription/json`` applies: its strategies, and the keys that lead to the output. A response without a body is
+/// decoded as `nil` for an optional output; other outputs fail with ``RequestError/Code/undecodable``, and ``VoidOutput``
+/// needs none.
 /// ``JSONRequest`` is the short form for endpoints without a base class of their own.
 nonisolated public protocol DecodableOutput: TypedRequest where Output: Decodable {}
 
 extension DecodableOutput {
-    /// Decodes the JSON at ``BaseRequest/outputPath`` with ``BaseRequest/jsonDecoder``.
+    /// Decodes the JSON, with ``RequestDescription/json``.
     ///
     /// Validation has parsed the JSON already; it is not parsed again.
-    nonisolated public var decoder: ResponseDecoder<Output> {
-        .json(decoder: jsonDecoder, at: outputPath)
-    }
+    nonisolated public var decoder: ResponseDecoder<Output> { .json() }
 }
 
 extension TypedRequest {

@@ -5,7 +5,7 @@ extension ResponseStream {
     ///
     ///     for try await row in try await Export().stream().jsonLines(of: Row.self) { … }
     ///
-    /// Values are decoded with the endpoint's ``BaseRequest/jsonDecoder``, or else the configuration's. A line that
+    /// Values are decoded with the endpoint's ``RequestDescription/json``, or else the configuration's. A line that
     /// cannot be decoded is the error ``RequestError/Code/undecodable``, which names the line and the path in it.
     ///
     /// - Parameters:

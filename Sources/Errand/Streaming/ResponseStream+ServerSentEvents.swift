@@ -14,8 +14,8 @@ extension ResponseStream {
 
     /// The server-sent events of the body (HTML standard, §9.2).
     ///
-    /// The content type must be `text/event-stream`, unless the endpoint overrides
-    /// ``BaseRequest/acceptableContentTypes``; otherwise the first read fails with
+    /// The content type must be `text/event-stream`, unless the endpoint sets
+    /// ``RequestDescription/Acceptance/contentTypes``; otherwise the first read fails with
     /// ``RequestError/Code/unacceptableContentType``.
     ///
     /// A sequence that reconnects has no end until the server responds with 204, refuses, the loop is left, or
@@ -29,7 +29,7 @@ extension ResponseStream {
     /// The new request has `Accept: text/event-stream` and `Cache-Control: no-store`, unless the endpoint sets these
     /// fields. The first one was sent before this sequence was chosen: it has them with
     /// ``Startable/serverSentEvents(reconnects:maximumEventBytes:on:onStart:)``, and if the
-    /// ``BaseRequest/acceptableContentTypes`` are `text/event-stream` alone.
+    /// ``RequestDescription/Acceptance/contentTypes`` are `text/event-stream` alone.
     ///
     /// - Parameters:
     ///   - reconnects: Whether to reconnect. Default ``Reconnects/automatic``.
@@ -228,8 +228,8 @@ final class EventSource {
             description.timeouts = timeouts
         }
         // A stored response would repeat its events.
-        (description.ignoresCache, description.cacheSeconds) = (true, -1)
-        description.cachePolicy = .cacheElseLoad
+        (description.ignoresCache, description.cacheSeconds) = (true, 0)
+        description.cache.policy = .cacheElseLoad
         let run = RequestRun(task: source.agent.enlist(description), agent: source.agent)
         if entry.scope.isCancelled { run.task.cancel() }
         let opened = try await run.agent.open(run.task)
@@ -263,7 +263,7 @@ final class EventSource {
     /// Refuses another content type than `text/event-stream`, unless the endpoint chooses the types.
     private static func checkType(of source: StreamSource) throws(RequestError) {
         guard source.response.status != 204,
-            source.description.acceptableContentTypes == .automatic
+            source.description.acceptance.contentTypes == nil
         else { return }
         let type = source.response.headers[.contentType] ?? ""
         guard !ContentTypePatterns(["text/event-stream"]).match(type) else { return }
@@ -271,8 +271,8 @@ final class EventSource {
             RequestError(
                 .unacceptableContentType, stage: .validate,
                 "The response's content type is \(type.isEmpty ? "missing" : "\(type.prefix(80))"), not "
-                    + "text/event-stream. If it contains server-sent events nevertheless, override "
-                    + "acceptableContentTypes; .any accepts every type."))
+                    + "text/event-stream. If it contains server-sent events nevertheless, set "
+                    + "acceptance.contentTypes; [\"*/*\"] accepts every type."))
     }
 }
 
@@ -284,7 +284,7 @@ extension ServerSentEvent.Parser: StreamParser {
 extension RequestDescription {
     /// Whether the endpoint accepts event streams, and nothing else.
     var acceptsOnlyEvents: Bool {
-        guard case .types(let types) = acceptableContentTypes else { return false }
+        guard let types = acceptance.contentTypes else { return false }
         return types.map { $0.lowercasedASCII() } == ["text/event-stream"]
     }
 

@@ -58,7 +58,7 @@ final class StreamSource: Sendable {
 
     /// The decoder of the endpoint, or else of the configuration.
     var decoder: FastJSONDecoder {
-        description.jsonDecoder?.value ?? task.context.configuration.jsonDecoder
+        description.jsonDecoder?.value ?? .responseDefault
     }
 
     /// Begins to read the body.

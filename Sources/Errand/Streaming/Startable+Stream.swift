@@ -15,7 +15,7 @@ extension Startable where Self: BaseRequest {
     /// the body.
     ///
     /// Settings that need the complete body are refused with ``RequestError/Code/invalidCombination`` before anything is
-    /// sent: `validator`, `businessValidator`, `processors`, `removesNulls`, a `responseSerializer` with a closure,
+    /// sent: `validator`, `acceptance.rules`, `responseProcessors`, `json.removesNulls`, a format with a closure,
     /// `configuration.responseProcessors`, the duplicate policy `.join`, and downloads. A typed endpoint decodes no output.
     /// Streams are not members of batches, chains and graphs.
     ///

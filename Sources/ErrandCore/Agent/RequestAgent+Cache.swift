@@ -87,7 +87,7 @@ extension RequestAgent {
     /// The stored response that a start without the network would use; `nil` if there is none.
     ///
     /// Lookup, validation and processors are those of a start with ``CachePolicy/cacheOnly``, or with `only-if-cached`
-    /// under ``CachePolicy/http``; ``RequestDescription/maximumStaleness`` applies. Interceptors run, since they may
+    /// under ``CachePolicy/http``; ``RequestDescription/CacheOptions/maximumStaleness`` applies. Interceptors run, since they may
     /// change the request and with it the key. Nothing is sent, no task is created, and no event is emitted.
     ///
     /// - Throws: The errors that a request ends with before anything is sent; ``RequestError/Code/storeFailed`` if the
@@ -174,14 +174,14 @@ extension RequestAgent {
         var configuration = configuration
         configuration.eventListeners = []
         var description = description
+        description.prepare(by: configuration)
         if looksUp {
-            let policy = description.cachePolicy ?? configuration.cachePolicy
-            description.cachePolicy =
+            let policy = description.cache.policy ?? configuration.cachePolicy
+            description.cache.policy =
                 policy == .http || policy == .httpThenLoad ? .http : .cacheOnly
             description.ignoresCache = false
         }
         description.isStreamed = false
-        description.progressHandler = nil
         return TaskContext(
             id: TaskID.next(), description: description,
             configuration: SharedConfiguration(configuration), services: services)

@@ -3,7 +3,7 @@ package import ErrandTransport
 extension RequestAgent {
     /// Returns the request that an endpoint would send, without sending it.
     ///
-    /// Filters, providers, compression and request processors (as for attempt 1) have run, and the cookies of the jar are
+    /// ``Configuration/prepare``, providers, compression and request processors (as for attempt 1) have run, and the cookies of the jar are
     /// included. Fields that are added during sending are not: credentials of `Configuration.authenticators`, an
     /// idempotency key, the `Range` of a download. ``TransportRequest/curlCommand(redactsSecrets:)`` prints the request
     /// for a shell.
@@ -18,7 +18,8 @@ extension RequestAgent {
             let configuration = try pipelineRequest.context.sharedConfiguration.inEnvironment()
             let adapted = try await AdaptStep.prepared(pipelineRequest, configuration)
             var request = adapted.request
-            if adapted.context.description.usesCookies, configuration.value.usesCookies {
+            if adapted.context.description.uses.contains(.cookies), configuration.value.usesCookies
+            {
                 Cookie.add(jar.cookies(for: request.url), to: &request.headers)
             }
             return request

@@ -169,7 +169,7 @@ public final class RequestAgent: Sendable {
     /// The circuits that are not closed or have counted failures, by host.
     package var circuits: [String: CircuitBreaker] { pipeline.hostHealth.circuits }
 
-    /// Starts a request from its description: the result of an endpoint's `describe()`, or one made by hand.
+    /// Starts a request from its description: the result of an endpoint's `makeDescription()`, or one made by hand.
     ///
     /// Hooks of the request, such as authenticators, run without the caller's task-local values. Hooks of an awaited
     /// endpoint (`send()`, `value()`) have them.
@@ -177,9 +177,10 @@ public final class RequestAgent: Sendable {
     public func start(_ description: consuming RequestDescription) -> RequestTask {
         // A hook may start the description of a streamed request again. That task has no reader.
         if description.isStreamed { description.isStreamed = false }
-        let isCheapToBuild = description.isCheapToBuild
         let (task, isAlone) = admit(description)
-        let startsInline = isCheapToBuild && isAlone && Self.canStartInline(task.context)
+        let startsInline =
+            isAlone && task.context.description.isCheapToBuild
+            && Self.canStartInline(task.context)
         // A task-local value marks requests that authenticators send, and runners have the default priority.
         if CredentialOperation.current == nil, Task.currentPriority == .medium {
             if startsInline, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
@@ -215,8 +216,9 @@ public final class RequestAgent: Sendable {
         _ description: consuming RequestDescription
     ) -> (task: RequestTask, isAlone: Bool) {
         let configuration = state.withLock { $0.configuration }
+        description.prepare(by: configuration.value)
         for instrument in configuration.instruments { instrument.willStart(&description) }
-        if (description.cachePolicy ?? configuration.value.cachePolicy).isHTTP {
+        if (description.cache.policy ?? configuration.value.cachePolicy).isHTTP {
             // Not in `init`: after the first weak reference, each reference to the agent costs more.
             pipeline.cache.refresher.start { { [weak self] in self?.start($0) } }
         }

@@ -15,7 +15,7 @@ package enum BodyCompression {
         guard case .data(let data) = body.storage else {
             throw RequestError(
                 .unsupported, stage: .build,
-                "\(endpoint) has a bodyEncoder and a body that is not in memory: a file, a stream or a multipart body. "
+                "\(endpoint) has a compression and a body that is not in memory: a file, a stream or a multipart body. "
                     + "Compress the file in advance and set Content-Encoding, or remove the encoder."
             )
         }
@@ -23,14 +23,14 @@ package enum BodyCompression {
         guard encoder.contentCoding.isToken else {
             throw RequestError(
                 .invalidHeader, stage: .build,
-                "\(endpoint)'s bodyEncoder has a contentCoding that is not a token.")
+                "\(endpoint)'s compression has a contentCoding that is not a token.")
         }
         if let shared = request.headers[.contentEncoding],
             !shared.hasSameBytes(ignoringCase: encoder.contentCoding)
         {
             throw RequestError(
                 .invalidHeader, stage: .build,
-                "\(endpoint) has a bodyEncoder for \(encoder.contentCoding), and a shared header Content-Encoding "
+                "\(endpoint) has a compression for \(encoder.contentCoding), and a shared header Content-Encoding "
                     + "with another value. Remove the shared header; the encoder writes its own.")
         }
         do {
@@ -41,7 +41,7 @@ package enum BodyCompression {
             throw error as? RequestError
                 ?? RequestError(
                     .invalidBody, stage: .build,
-                    "\(endpoint)'s bodyEncoder failed; see the underlying error.",
+                    "\(endpoint)'s compression failed; see the underlying error.",
                     underlying: error)
         }
         request.headers[.contentEncoding] = encoder.contentCoding

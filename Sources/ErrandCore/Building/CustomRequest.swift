@@ -8,7 +8,7 @@ import HTTPTypes
 /// unsent request and send it after the next launch:
 ///
 ///     let saved = try JSONEncoder().encode(
-///         CustomRequest(try await agent.transportRequest(for: endpoint.describe())))
+///         CustomRequest(try await agent.transportRequest(for: endpoint.makeDescription())))
 ///     …
 ///     let request = try JSONDecoder().decode(CustomRequest.self, from: saved)
 ///     try await InlineRequest("") { $0.customRequest = request }.send()

@@ -32,57 +32,6 @@ public enum RequestSerializer: Sendable {
     case custom(contentType: String, @Sendable (Arguments) throws -> Data)
 }
 
-/// The expected format of a response body.
-public enum ResponseSerializer: Sendable {
-    /// Any bytes.
-    case data
-    /// Text: in the charset of the header, of the byte order mark, UTF-8, or Latin-1, in this order; see
-    /// ``Response/string``.
-    case string
-    /// JSON; invalid JSON fails the request, an empty body does not.
-    ///
-    /// The default.
-    case json
-    /// A property list.
-    case plist
-    /// XML: only the content type is checked; the app parses the bytes.
-    case xml
-    /// A format that a closure checks; the error that it throws fails the request.
-    case custom(@Sendable (Response) throws -> Void)
-    /// The first of these formats that accepts the body; if none does, the first one's error is thrown.
-    indirect case compound([ResponseSerializer])
-
-    /// Whether a closure checks the body.
-    package var hasClosure: Bool {
-        switch self {
-        case .custom: true
-        case .compound(let serializers): serializers.contains(where: \.hasClosure)
-        case .data, .string, .json, .plist, .xml: false
-        }
-    }
-
-    /// Whether a body of JSON can be accepted.
-    package var acceptsJSON: Bool {
-        switch self {
-        case .data, .string, .json, .custom: true
-        case .plist, .xml: false
-        case .compound(let serializers): serializers.contains(where: \.acceptsJSON)
-        }
-    }
-}
-
-/// The content types that a response may have.
-public enum AcceptableContentTypes: Sendable, Hashable {
-    /// The types of the response serializer; the default.
-    ///
-    /// For JSON: `application/json`, `text/json`, `text/javascript` and `*+json`. Every type for data and string.
-    case automatic
-    /// Every content type.
-    case any
-    /// These types, such as `text/html`, and patterns, such as `image/*` and `*+json`.
-    case types(Set<String>)
-}
-
 /// Credentials that the first attempt sends in `Authorization` (RFC 9110 §11.6.2).
 ///
 /// The description and the mirror contain no secret.

@@ -105,7 +105,7 @@ extension CacheRules {
     package func decide(
         _ entry: StoredResponse?, now: Date, accepting acceptance: StaleAcceptance
     ) -> CacheDecision {
-        guard cacheSeconds >= 0 else { return .miss(.invalidCacheTime) }
+        guard cacheSeconds > 0 else { return .miss(.invalidCacheTime) }
         guard let entry else { return .miss(.noEntry) }
         let age = now.timeIntervalSince(entry.storedAt)
         guard age.isFinite else { return .miss(.noEntry) }

@@ -15,7 +15,7 @@ public enum CachePolicy: Sendable, Hashable {
     /// `updates()` is a sequence of both, without the second one if it equals the first. The closures of `start` are
     /// called with both: for the stored one, and at the end. `send()` and `value()` return the response of the network.
     /// If the network fails, the stored response is the result, a success with ``Response/loadError``.
-    /// ``RequestDescription/maximumStaleness`` limits the age. Streams, downloads, and members of composites
+    /// ``RequestDescription/CacheOptions/maximumStaleness`` limits the age. Streams, downloads, and members of composites
     /// refuse the policy with ``RequestError/Code/invalidCombination``.
     case cacheThenLoad
     /// The headers of the server decide, as in a private cache (RFC 9111).

@@ -1,4 +1,4 @@
-public import ErrandJSON
+import ErrandJSON
 public import HTTPTypes
 
 /// The settings that all requests of an agent share: a value, replaceable while requests run.
@@ -21,15 +21,19 @@ public struct Configuration: Sendable {
     /// A path segment, or several, between the base URL and a relative URL: `https://example.com/v5/users`. An endpoint
     /// whose version is empty text has none.
     public var apiVersion: String?
-    /// Filters of the endpoint's URL, applied in order before it is joined with the base.
-    public var urlFilters: [any URLFilter] = []
-    /// Whether ``urlFilters`` apply to endpoints with absolute URLs (default true).
+    /// Changes the description of every request, after the endpoint has set it and before anything is encoded or
+    /// checked.
     ///
-    /// False, as in YTKNetwork, sends an absolute URL unchanged. ``absoluteURLFilters`` always
-    /// apply.
-    public var filtersAbsoluteURLs = true
-    /// Filters of the final, absolute URL, applied in order.
-    public var absoluteURLFilters: [any URLFilter] = []
+    ///     configuration.prepare = { request in
+    ///         request.arguments = (request.arguments ?? [:]).merging(["version": "5.1"])
+    ///         if !request.url.isAbsolute { request.url = "v2/\(request.url)" }
+    ///     }
+    ///
+    /// Default `nil`. It has the last word about the endpoint's settings; a setting that it leaves unset comes from this
+    /// configuration. Called once for each start, also for members of composites, streams and pages, on the thread
+    /// that starts the request: it must be fast. Work that suspends or fails belongs in ``headerProvider``,
+    /// ``argumentProvider``, ``interceptors`` or ``requestProcessors``.
+    public var prepare: (@Sendable (inout RequestDescription) -> Void)?
 
     /// Headers of every request; the request's own take precedence.
     ///
@@ -47,7 +51,7 @@ public struct Configuration: Sendable {
     /// Headers of requests to some hosts; they override shared headers, not the request's own.
     ///
     /// They are not sent to other origins after a redirect, or if a request processor changes the
-    /// origin. Not used if an endpoint's `usesSharedHeaders` is false.
+    /// origin. Not used if an endpoint's `uses` lacks `.sharedHeaders`.
     public var hostHeaders: [HostPattern: HTTPFields] = [:]
     /// Authenticators by host; the first that matches serves the request (default none).
     public var authenticators: [HostAuthenticator] = []
@@ -59,8 +63,7 @@ public struct Configuration: Sendable {
     public var argumentProvider: (@Sendable () async throws -> Arguments)?
     /// Arguments of requests to some hosts (default none).
     ///
-    /// They override shared ones, not the request's own. The host is that of the joined URL, before
-    /// ``absoluteURLFilters``.
+    /// They override shared ones, not the request's own. The host is that of the joined URL.
     public var hostArguments: [HostPattern: Arguments] = [:]
     /// Names of shared arguments that override the request's own.
     public var fixedArgumentNames: Set<String> = []
@@ -82,7 +85,7 @@ public struct Configuration: Sendable {
 
     /// Whether cookies are sent and stored (default true).
     ///
-    /// An endpoint opts out with its own `usesCookies`.
+    /// An endpoint opts out with `uses.remove(.cookies)`.
     public var usesCookies = true
     /// The cookie jar; `nil`, the default, keeps cookies in memory, separately for each agent.
     public var cookieJar: CookieJar?
@@ -140,7 +143,7 @@ public struct Configuration: Sendable {
     /// Changes every response before it is stored, before the endpoint's closure does; `nil` from the closure stores
     /// nothing.
     ///
-    /// Default `nil`: responses are stored as they are. See `BaseRequest.responseToStore`.
+    /// Default `nil`: responses are stored as they are. See ``RequestDescription/CacheOptions/transform``.
     public var responseToStore: (@Sendable (Response) -> Response?)?
     /// The cache identity of endpoints that do not set one (default `nil`).
     ///
@@ -150,24 +153,23 @@ public struct Configuration: Sendable {
     /// The app's version; entries that another version stored are not used.
     public var appVersion: String?
 
-    /// The accepted content types of endpoints with `.automatic`, except downloads.
+    /// The accepted content types of endpoints that set none, except downloads.
     ///
-    /// Default ``AcceptableContentTypes/automatic``: those of the response serializer. `.any`
-    /// accepts every type.
-    public var acceptableContentTypes = AcceptableContentTypes.automatic
+    /// Default `nil`: those of the endpoint's format. `["*/*"]` accepts every type.
+    public var acceptableContentTypes: Set<String>?
     /// Rules of the service for every response, applied before the endpoint's own (default none).
-    public var businessValidators: [BusinessValidator] = []
-    /// The JSON decoder of endpoints that do not set one (default: no strategies).
-    public var jsonDecoder = FastJSONDecoder() {
-        didSet { responseDecoder = jsonDecoder.isStandard ? nil : Shared(jsonDecoder) }
+    public var responseRules: [ResponseRule] = []
+    /// How the JSON of endpoints that do not set it is written and read (default: dates in ISO 8601).
+    public var json = JSONOptions() {
+        didSet {
+            responseDecoder = json.hasStrategies ? Shared(json.decoder) : nil
+            requestEncoder = json.encoder
+        }
     }
-    /// ``jsonDecoder`` in a box, if it has strategies.
+    /// The decoder of ``json``, if that has strategies.
     fileprivate var responseDecoder: Shared<FastJSONDecoder>?
-    /// The JSON encoder of endpoints that do not set one, for `HTTPBody.json(_:encoder:)` and
-    /// `Arguments(encoding:)`.
-    ///
-    /// Default `FastJSONEncoder.requestDefault`: dates in ISO 8601, no other strategies.
-    public var jsonEncoder = FastJSONEncoder.requestDefault
+    /// The encoder of ``json``.
+    private(set) var requestEncoder = FastJSONEncoder.requestDefault
     /// The error decoder of endpoints that do not set one (default `nil`: none).
     public var errorDecoder: ErrorDecoder?
     /// Interceptors of every request, the outermost first (default none).
@@ -189,10 +191,10 @@ public struct Configuration: Sendable {
     public var errorRecovery: (@Sendable (RequestError, RequestDescription) async -> Response?)?
     /// The localized error messages; `nil`, the default, has none.
     public var errorMessages: ErrorMessages?
-    /// Values of your choice for every request, in addition to its own `userInfo` (default empty).
+    /// Values of your choice for every request, in addition to its own `metadata` (default none).
     ///
     /// The request's own value of a key takes precedence.
-    public var userInfo: [String: any Sendable] = [:]
+    public var metadata = RequestMetadata()
     /// The listeners of all events.
     public var eventListeners: [any RequestEventListener] = []
 
@@ -220,8 +222,8 @@ extension Configuration: CustomStringConvertible, CustomReflectable {
 extension Configuration {
     /// Whether ``complete(_:)`` can change a description.
     var completesDescriptions: Bool {
-        acceptableContentTypes != .automatic || errorDecoder != nil || bodyEncoder != nil
-            || responseDecoder != nil || !businessValidators.isEmpty || !userInfo.isEmpty
+        acceptableContentTypes != nil || errorDecoder != nil || bodyEncoder != nil
+            || responseDecoder != nil || !responseRules.isEmpty || !metadata.isEmpty
     }
 
     /// Fills settings that the endpoint leaves unset.
@@ -230,23 +232,25 @@ extension Configuration {
     func complete(_ description: inout RequestDescription) {
         // A download accepts any content type unless the endpoint sets one.
         let typesCount =
-            acceptableContentTypes != .automatic && description.acceptableContentTypes == .automatic
+            acceptableContentTypes != nil && description.acceptance.contentTypes == nil
             && !description.isDownload
         let decoderCounts = errorDecoder != nil && description.errorDecoder == nil
-        let encoderCounts = bodyEncoder != nil && description.bodyEncoder == nil
-        if typesCount { description.acceptableContentTypes = acceptableContentTypes }
+        let encoderCounts = bodyEncoder != nil && description.compression == nil
+        if typesCount { description.acceptance.contentTypes = acceptableContentTypes }
         if decoderCounts { description.errorDecoder = errorDecoder }
         // Files and streams are sent unchanged; an encoder of the endpoint itself would refuse
         // them.
         if encoderCounts, description.body?.isInMemory != false {
-            description.bodyEncoder = bodyEncoder
+            description.compression = bodyEncoder
         }
-        if let responseDecoder, description.jsonDecoder == nil {
+        if !responseRules.isEmpty {
+            description.acceptance.rules.insert(contentsOf: responseRules, at: 0)
+        }
+        if !metadata.isEmpty { description.metadata.add(metadata) }
+        if description.hasRareMembers, description.json.hasStrategies {
+            description.jsonDecoder = Shared(description.json.completed(by: json).decoder)
+        } else if let responseDecoder {
             description.jsonDecoder = responseDecoder
         }
-        if !businessValidators.isEmpty {
-            description.businessValidators = businessValidators + description.businessValidators
-        }
-        if !userInfo.isEmpty { description.userInfo.merge(userInfo) { own, _ in own } }
     }
 }

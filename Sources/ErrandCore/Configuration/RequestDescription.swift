@@ -1,284 +1,295 @@
-public import ErrandJSON
+package import ErrandJSON
 package import ErrandTransport
 import Foundation
 public import HTTPTypes
 
-/// The settings of one request, read from its endpoint object when it starts.
+/// Everything that one request sends and accepts: a value, made once for each start.
 ///
-/// Each member has the meaning and the default of the override of the same name on `BaseRequest`.
+/// The members of the first part have the meaning and the default of the override of the same name on `BaseRequest`,
+/// which sets them. `BaseRequest.configure(_:)`, the closure of `InlineRequest` and ``Configuration/prepare`` set the
+/// others.
 public struct RequestDescription: Sendable {
-    /// The endpoint's type name.
-    public var endpoint: String
-    /// The endpoint's type, which unlike the name is unique; `nil` if there is no endpoint.
-    package var endpointType: ObjectIdentifier?
+    // MARK: - Overrides
 
-    /// A path relative to the base URL, or an absolute URL.
+    /// A path below the base URL, or an absolute URL.
     public var url: EndpointURL
     /// Replaces the configuration's base URL.
     public var baseURL: EndpointURL?
-    /// Replaces the configuration's CDN URL.
-    public var cdnURL: EndpointURL? {
-        get { rare?.value.cdnURL }
-        set { change { $0.cdnURL = newValue } }
-    }
     /// Whether the CDN URL is the base.
     public var usesCDN = false
-    /// The API version, a path segment between base and path; `nil` uses the configuration's, an empty text none.
-    public var apiVersion: String? {
-        get { rare?.value.apiVersion }
-        set { change { $0.apiVersion = newValue } }
-    }
-
     /// The method.
     public var method: HTTPMethod = .get
     /// The arguments.
     public var arguments: Arguments?
-    /// The position of the arguments: query, body, or both.
-    public var argumentPlacement: ArgumentPlacement = .automatic
-    /// The argument encoding; `nil` uses the configuration's.
-    public var argumentEncoding: ArgumentEncoding? {
-        get { rare?.value.argumentEncoding }
-        set { change { $0.argumentEncoding = newValue } }
-    }
     /// The format of a body made from arguments.
     public var requestSerializer: RequestSerializer = .form
     /// The body, instead of one made from arguments.
     public var body: HTTPBody?
-    /// Compresses the body; `nil` sends it unchanged.
-    public var bodyEncoder: (any BodyEncoder)? {
-        get { rare?.value.bodyEncoder }
-        set { change { $0.bodyEncoder = newValue } }
-    }
     /// Headers of this request.
     public var headers = HTTPFields()
-    /// Headers as strings, validated; they override ``headers``.
-    public var headerFieldValues = HeaderPairs()
-    /// Credentials.
-    public var authorization: Authorization? {
-        get { rare?.value.authorization }
-        set { change { $0.authorization = newValue } }
-    }
-    /// Whether the configuration's headers are added.
-    public var usesSharedHeaders = true
-    /// Whether the configuration's arguments are added.
-    public var usesSharedArguments = true
-    /// A complete request that replaces URL, method, arguments, body and headers.
-    public var customRequest: CustomRequest? {
-        get { rare?.value.customRequest }
-        set { change { $0.customRequest = newValue } }
-    }
-
-    /// The bandwidth limit of the transfers of this request.
-    package var bandwidth: BandwidthLimit? {
-        get { rare?.value.bandwidth }
-        set { change { $0.bandwidth = newValue } }
-    }
     /// The timeouts; `nil` uses the configuration's.
     public var timeouts: Timeouts? {
-        get { rare?.value.timeouts }
-        set { change { $0.timeouts = newValue } }
+        _read { if let box { yield box.value.timeouts } else { yield nil } }
+        _modify { yield &rare.timeouts }
     }
-    /// The priority among waiting requests.
-    public var priority: RequestPriority = .normal
-    /// Whether the request may use a mobile connection.
-    public var allowsCellularAccess = true
     /// The retry policy; `nil` uses the configuration's.
     public var retryPolicy: RetryPolicy? {
-        get { rare?.value.retryPolicy }
-        set { change { $0.retryPolicy = newValue } }
+        _read { if let box { yield box.value.retryPolicy } else { yield nil } }
+        _modify { yield &rare.retryPolicy }
     }
-    /// The behaviour while an identical request is in progress.
-    public var duplicatePolicy: DuplicatePolicy = .allow
-    /// The redirect policy; `nil` uses the configuration's.
-    public var redirectPolicy: RedirectPolicy? {
-        get { rare?.value.redirectPolicy }
-        set { change { $0.redirectPolicy = newValue } }
-    }
-    /// The server trust policy; `nil` uses the configuration's.
-    public var securityPolicy: SecurityPolicy? {
-        get { rare?.value.securityPolicy }
-        set { change { $0.securityPolicy = newValue } }
-    }
-    /// See `BaseRequest.transportOverrides`.
-    public var transportOverrides: TransportOverrides? {
-        get { rare?.value.transportOverrides }
-        set { change { $0.transportOverrides = newValue } }
-    }
-    /// Whether cookies are sent and stored.
-    public var usesCookies = true
-    /// Whether the configuration's authenticators add credentials.
-    public var usesAuthenticators = true
-    /// The connectivity policy; `nil` uses the configuration's.
-    public var connectivityPolicy: ConnectivityPolicy?
-
-    /// The expected format of the response body.
-    public var responseSerializer: ResponseSerializer = .json
-    /// The status codes that are a success.
-    public var acceptableStatusCodes: Range<Int> = 200..<300
-    /// Decides which status codes are a success, instead of ``acceptableStatusCodes``.
-    public var statusCodeValidator: StatusCodeValidator? {
-        get { rare?.value.statusCodeValidator }
-        set { change { $0.statusCodeValidator = newValue } }
-    }
-    /// The content types that are a success.
-    public var acceptableContentTypes: AcceptableContentTypes = .automatic
-    /// The required shape of the JSON body.
-    public var validator: JSONShape?
-    /// Rules of the service for responses, applied in order; the first rejection counts.
-    public var businessValidators: [BusinessValidator] = []
-    /// Whether null members and items are removed from the JSON after validation.
-    public var removesNulls = false
-    /// Decodes the body of a failed response into the error.
-    public var errorDecoder: ErrorDecoder? {
-        get { rare?.value.errorDecoder }
-        set { change { $0.errorDecoder = newValue } }
-    }
-    /// The endpoint's processors, applied after validation.
-    public var processors: [any ResponseProcessor] = []
-
-    /// The freshness lifetime of a stored response, in seconds; negative means no caching.
-    public var cacheSeconds = -1
+    /// The freshness lifetime of a stored response, in seconds; zero or less stores nothing.
+    public var cacheSeconds = 0
     /// The version of stored entries; others are not used.
     public var cacheVersion = 0
-    /// The cache policy; `nil` uses the configuration's.
-    public var cachePolicy: CachePolicy?
-    /// The user whose data the response is; entries of another identity are not used.
-    public var cacheIdentity: String? {
-        get { rare?.value.cacheIdentity }
-        set { change { $0.cacheIdentity = newValue } }
+    /// The required shape of the JSON body.
+    public var validator: JSONShape?
+    /// Decodes the body of a failed response into the error.
+    public var errorDecoder: ErrorDecoder? {
+        _read { if let box { yield box.value.errorDecoder } else { yield nil } }
+        _modify { yield &rare.errorDecoder }
     }
-    /// The arguments that form the cache key, without nonces and timestamps; `nil` uses all.
-    public var cacheArguments: Arguments? {
-        get { rare?.value.cacheArguments }
-        set { change { $0.cacheArguments = newValue } }
+
+    // MARK: - Further settings
+
+    /// The endpoint's type name.
+    public var endpoint: String
+    /// The CDN URL of this endpoint, for ``usesCDN``; `nil` uses the configuration's, or that of the environment.
+    public var cdnURL: EndpointURL? {
+        _read { if let box { yield box.value.cdnURL } else { yield nil } }
+        _modify { yield &rare.cdnURL }
     }
-    /// Whether the response is delivered before the store write completes.
-    public var writesCacheAsynchronously = true
-    /// Whether this run does not read the store; the response is stored nevertheless.
-    public var ignoresCache = false
+    /// The version of the API, such as `v5`; `nil` uses ``Configuration/apiVersion``, an empty text none.
+    ///
+    /// A segment between base and path. An absolute ``url`` gets none.
+    public var apiVersion: String? {
+        _read { if let box { yield box.value.apiVersion } else { yield nil } }
+        _modify { yield &rare.apiVersion }
+    }
+    /// Whether arguments go into the query or the body.
+    ///
+    /// Default ``ArgumentPlacement/automatic``: the query for GET, HEAD and DELETE and beside a ``body`` that is not
+    /// multipart, otherwise the body. Errors: ``RequestError/Code/invalidCombination`` for arguments that are placed
+    /// into such a body.
+    public var argumentPlacement: ArgumentPlacement = .automatic
+    /// The rules by which arguments are written in query, form and JSON.
+    ///
+    /// Default `nil`: ``Configuration/argumentEncoding``.
+    public var encoding: ArgumentEncoding? {
+        _read { if let box { yield box.value.encoding } else { yield nil } }
+        _modify { yield &rare.encoding }
+    }
+    /// Compresses the body: `.gzip`, `.deflate`, or a ``BodyEncoder`` of your own.
+    ///
+    /// Default `nil`: ``Configuration/bodyEncoder``, which has none and ignores files and streams. Request processors
+    /// see the compressed bytes. Errors: ``RequestError/Code/unsupported`` for a body not in memory, or without zlib.
+    public var compression: (any BodyEncoder)? {
+        _read { if let box { yield box.value.compression } else { yield nil } }
+        _modify { yield &rare.compression }
+    }
+    /// Headers as text whose names and values are not known to be valid, in order; they replace ``headers`` of the
+    /// same name.
+    ///
+    /// Default none. Names may repeat. Errors: ``RequestError/Code/invalidHeader`` for a name that is not a token, or
+    /// a value with control characters; the message does not contain the value.
+    public var headerFieldValues: HeaderPairs {
+        _read { if let box { yield box.value.headerFieldValues } else { yield HeaderPairs() } }
+        _modify { yield &rare.headerFieldValues }
+    }
+    /// Credentials that are sent with the first attempt.
+    ///
+    /// Default `nil`. They are not sent to another origin after a redirect. ``Configuration/authenticators`` provide
+    /// credentials by host. Errors: ``RequestError/Code/invalidCombination`` with an `Authorization` header.
+    public var authorization: Authorization? {
+        _read { if let box { yield box.value.authorization } else { yield nil } }
+        _modify { yield &rare.authorization }
+    }
+    /// The parts of the configuration that apply (default ``Uses/all``).
+    public var uses = Uses.all
+    /// A complete request that replaces URL, method, arguments, body and headers.
+    ///
+    /// Default `nil`. ``authorization``, validation, hooks, cache, retries and progress apply; shared headers and
+    /// arguments do not. Errors: ``RequestError/Code/invalidCombination`` beside a setting that it replaces.
+    public var customRequest: CustomRequest? {
+        _read { if let box { yield box.value.customRequest } else { yield nil } }
+        _modify { yield &rare.customRequest }
+    }
+
+    /// How JSON is written and read, and the place of the output.
+    public var json: JSONOptions {
+        _read { if let box { yield box.value.json } else { yield JSONOptions() } }
+        _modify { yield &rare.json }
+    }
+    /// How the request is sent.
+    public var sending: SendingOptions {
+        _read { if let box { yield box.value.sending } else { yield SendingOptions() } }
+        _modify { yield &rare.sending }
+    }
+    /// Which responses are a success.
+    public var acceptance: Acceptance {
+        _read { if let box { yield box.value.acceptance } else { yield Acceptance() } }
+        _modify { yield &rare.acceptance }
+    }
+    /// How the store is used, beside ``cacheSeconds`` and ``cacheVersion``.
+    public var cache: CacheOptions {
+        _read { if let box { yield box.value.cache } else { yield CacheOptions() } }
+        _modify { yield &rare.cache }
+    }
+    /// The file of a download; `nil` if the response is kept in memory.
+    ///
+    /// `FileOutput.download` sets it; the closure of an `InlineRequest` may as well.
+    public var download: DownloadPlan? {
+        _read { if let box { yield box.value.download } else { yield nil } }
+        _modify { yield &rare.download }
+    }
+
+    /// Hooks around the whole request, inside those of ``Configuration/interceptors``; the outermost first.
+    ///
+    /// Default none. They run off the main actor, once per request. See <doc:ChoosingAHook>.
+    public var interceptors: [any Interceptor] {
+        _read { if let box { yield box.value.interceptors } else { yield[] } }
+        _modify { yield &rare.interceptors }
+    }
+    /// Processors of the final request, run before each attempt, after ``Configuration/requestProcessors``.
+    ///
+    /// Default none. Errors: ``RequestError/Code/adaptationFailed`` with the thrown error underlying.
+    public var requestProcessors: [any RequestProcessor] {
+        _read { if let box { yield box.value.requestProcessors } else { yield[] } }
+        _modify { yield &rare.requestProcessors }
+    }
+    /// Steps after validation, such as decryption: they run off the main actor, also for stored responses.
+    ///
+    /// Default none. ``Configuration/responseProcessors`` run before them. Errors:
+    /// ``RequestError/Code/processingFailed`` with the thrown error underlying; a thrown ``RequestError`` unchanged.
+    public var responseProcessors: [any ResponseProcessor] {
+        _read { if let box { yield box.value.responseProcessors } else { yield[] } }
+        _modify { yield &rare.responseProcessors }
+    }
 
     /// A number for limits, filters and cancellation.
     public var tag = 0
-    /// Additional values attached by the user.
-    public var userInfo: [String: any Sendable] = [:]
-    /// Receives progress on any thread, at most every 100 ms, and the last value before the end.
-    public var progressHandler: (@Sendable (TransferProgress) -> Void)?
-    /// Decodes the typed output; runs in the pipeline, off the main actor.
+    /// Values of your choice, visible on the task and its events.
+    public var metadata: RequestMetadata {
+        _read { if let box { yield box.value.metadata } else { yield RequestMetadata() } }
+        _modify { yield &rare.metadata }
+    }
+    /// Whether this run does not read the store; the response is stored nevertheless.
+    public var ignoresCache = false
+
+    // MARK: - Set by the framework
+
+    /// The endpoint's type, which unlike the name is unique; `nil` if there is no endpoint.
+    package var endpointType: ObjectIdentifier?
+    /// Decodes the typed output with a decoder and the keys that lead to it; runs in the pipeline, off the main actor.
     package var decode:
-        (@Sendable (Response, FastJSONDecoder) throws(RequestError) -> any Sendable)?
+        (@Sendable (Response, FastJSONDecoder, [String]) throws(RequestError) -> any Sendable)?
+    /// Whether the typed output is made from JSON.
+    package var hasJSONOutput = false
+    /// Whether `BaseRequest.configure(_:)` of the base class was called.
+    package var reachedBaseClass = false
     /// A mistake in the endpoint, which ends the request before anything is sent.
     package var mistake: RequestError?
-    /// The decoder of ``Response/decode(_:decoder:)``; `nil` has no strategies.
+    /// The decoder of ``Response/decode(_:decoder:)``; `nil` is the default of ``JSONOptions``.
     package var jsonDecoder: Shared<FastJSONDecoder>?
-    /// Whether the configuration's URL filters were already applied, as for an outbox entry.
-    package var isURLFiltered = false
+    /// Whether ``Configuration/prepare`` was applied, or must not be, as for an outbox entry.
+    package var isPrepared = false
     /// Whether the body is read while it arrives.
     package var isStreamed = false
     /// Whether this is a background revalidation of a stored response.
     package var isBackgroundRevalidation = false
-    /// The download plan; `nil` if the response is kept in memory.
-    public var download: DownloadPlan? {
-        get { rare?.value.download }
-        set { change { $0.download = newValue } }
+    /// The bandwidth limit of the transfers of this request.
+    package var bandwidth: BandwidthLimit? {
+        _read { if let box { yield box.value.bandwidth } else { yield nil } }
+        _modify { yield &rare.bandwidth }
     }
-    /// Whether there is a download plan, without a copy of it.
-    @inline(__always) package var isDownload: Bool { rare != nil && download != nil }
+    /// Called with the URL of the request, before redirects.
+    package var onAdapted: (@Sendable (URI) -> Void)? {
+        _read { if let box { yield box.value.onAdapted } else { yield nil } }
+        _modify { yield &rare.onAdapted }
+    }
 
     /// Rarely used and large members in a box, because a description is moved and destroyed for each request.
     private struct Rare: Sendable {
-        var interceptors: [any Interceptor] = []
-        var requestProcessors: [any RequestProcessor] = []
-        var retryDecider: RetryDecider?
-        var metadata = RequestMetadata()
-        var jsonEncoder: FastJSONEncoder?
-        var onAdapted: (@Sendable (URI) -> Void)?
-        var argumentEncoding: ArgumentEncoding?
-        var bodyEncoder: (any BodyEncoder)?
-        var authorization: Authorization?
-        var customRequest: CustomRequest?
+        var timeouts: Timeouts?
         var retryPolicy: RetryPolicy?
-        var redirectPolicy: RedirectPolicy?
-        var securityPolicy: SecurityPolicy?
-        var transportOverrides: TransportOverrides?
-        var download: DownloadPlan?
-        var maximumStaleness: Duration?
-        var responseToStore: (@Sendable (Response) -> Response?)?
+        var errorDecoder: ErrorDecoder?
         var cdnURL: EndpointURL?
         var apiVersion: String?
+        var encoding: ArgumentEncoding?
+        var compression: (any BodyEncoder)?
+        var headerFieldValues = HeaderPairs()
+        var authorization: Authorization?
+        var customRequest: CustomRequest?
+        var json = JSONOptions()
+        var sending = SendingOptions()
+        var acceptance = Acceptance()
+        var cache = CacheOptions()
+        var download: DownloadPlan?
+        var interceptors: [any Interceptor] = []
+        var requestProcessors: [any RequestProcessor] = []
+        var responseProcessors: [any ResponseProcessor] = []
+        var metadata = RequestMetadata()
         var bandwidth: BandwidthLimit?
-        var timeouts: Timeouts?
-        var statusCodeValidator: StatusCodeValidator?
-        var errorDecoder: ErrorDecoder?
-        var cacheIdentity: String?
-        var cacheArguments: Arguments?
+        var onAdapted: (@Sendable (URI) -> Void)?
     }
-    private var rare: CopyOnWrite<Rare>?
-
-    /// The endpoint's interceptors, inside those of the configuration.
-    public var interceptors: [any Interceptor] {
-        get { rare?.value.interceptors ?? [] }
-        set { change { $0.interceptors = newValue } }
-    }
-    /// The endpoint's processors of the final request, applied after those of the configuration.
-    public var requestProcessors: [any RequestProcessor] {
-        get { rare?.value.requestProcessors ?? [] }
-        set { change { $0.requestProcessors = newValue } }
-    }
-    /// Decides about failed attempts before ``Configuration/retryDecider`` and the policy do.
-    public var retryDecider: RetryDecider? {
-        get { rare?.value.retryDecider }
-        set { change { $0.retryDecider = newValue } }
-    }
-    /// Typed values attached by the user, visible on the task and its events.
-    public var metadata: RequestMetadata {
-        get { rare?.value.metadata ?? RequestMetadata() }
-        set { change { $0.metadata = newValue } }
+    private var box: CopyOnWrite<Rare>?
+    /// The members of the box for a change in place.
+    private var rare: Rare {
+        get { box?.value ?? Rare() }
+        _modify {
+            var own = exchange(&box, with: nil) ?? CopyOnWrite(Rare())
+            defer { box = own }
+            yield &own.value
+        }
     }
 
-    /// Encodes values in body and arguments; `nil` uses the configuration's.
-    public var jsonEncoder: FastJSONEncoder? {
-        get { rare?.value.jsonEncoder }
-        set { change { $0.jsonEncoder = newValue } }
-    }
-
-    /// How long after its lifetime a stored response is used without the network.
-    public var maximumStaleness: Duration? {
-        get { rare?.value.maximumStaleness }
-        set { change { $0.maximumStaleness = newValue } }
-    }
-    /// Changes the response before it is stored; `nil` from the closure stores nothing.
-    public var responseToStore: (@Sendable (Response) -> Response?)? {
-        get { rare?.value.responseToStore }
-        set { change { $0.responseToStore = newValue } }
-    }
-
-    /// Called with the URL of the request, before redirects.
-    package var onAdapted: (@Sendable (URI) -> Void)? {
-        get { rare?.value.onAdapted }
-        set { change { $0.onAdapted = newValue } }
-    }
-
-    private mutating func change(_ change: (inout Rare) -> Void) {
-        if rare == nil { rare = CopyOnWrite(Rare()) }
-        rare?.change(change)
-    }
-
-    /// Whether the cache key is needed.
-    package var needsKey: Bool {
-        cacheSeconds >= 0 || duplicatePolicy != .allow || cachePolicy != nil
-    }
-
-    /// Whether building the request is cheap and calls no user code.
-    @inline(__always) package var isCheapToBuild: Bool {  // decision 24
-        guard method == .get || method == .head || method == .delete else { return false }
-        return arguments == nil && body == nil && customRequest == nil && !isDownload
-            && progressHandler == nil && errorDecoder == nil && !needsKey
-    }
+    /// Whether a member in the box was set.
+    @inline(__always) package var hasRareMembers: Bool { box != nil }
 
     /// Creates a description with defaults.
     public init(endpoint: String, url: EndpointURL) {
         self.endpoint = endpoint
         self.url = url
+    }
+}
+
+extension RequestDescription {
+    /// Whether there is a download plan, without a copy of it.
+    @inline(__always) package var isDownload: Bool { hasRareMembers && download != nil }
+
+    /// Whether the cache key is needed.
+    package var needsKey: Bool {
+        cacheSeconds > 0
+            || hasRareMembers && (sending.duplicates != .allow || cache.policy != nil)
+    }
+
+    /// Whether building the request is cheap and calls no user code.
+    @inline(__always) package var isCheapToBuild: Bool {  // decision 24
+        guard method == .get || method == .head || method == .delete else { return false }
+        return arguments == nil && body == nil && !needsKey
+            && (!hasRareMembers || customRequest == nil && !isDownload && errorDecoder == nil)
+    }
+
+    /// Whether the status is a success.
+    package func acceptsStatus(_ status: Int) -> Bool {
+        hasRareMembers ? acceptance.statuses.contains(status) : (200..<300).contains(status)
+    }
+
+    /// The format that a body must have: that of ``Acceptance/format``, where `.automatic` is JSON or any.
+    package var requiredFormat: Acceptance.Format {
+        guard hasRareMembers else { return automaticFormat }
+        if case .automatic = acceptance.format { return automaticFormat }
+        return acceptance.format
+    }
+
+    private var automaticFormat: Acceptance.Format {
+        (validator != nil || hasJSONOutput) && !isDownload ? .json : .any
+    }
+
+    /// Applies ``Configuration/prepare``, once.
+    @inline(__always) package mutating func prepare(by configuration: Configuration) {
+        guard let prepare = configuration.prepare, !isPrepared else { return }
+        isPrepared = true
+        prepare(&self)
     }
 }
 
@@ -290,12 +301,5 @@ extension RequestDescription: CustomStringConvertible, CustomReflectable {
     public var description: String {
         let address = customRequest?.url ?? url
         return "\(endpoint): \(customRequest?.method ?? method) \(address.redacted)"
-    }
-}
-
-extension RequestDescription {
-    /// Whether the status is a success: decided by the validator if set, otherwise by the range.
-    package func acceptsStatus(_ status: Int) -> Bool {
-        statusCodeValidator?.accepts(status) ?? acceptableStatusCodes.contains(status)
     }
 }

@@ -39,7 +39,7 @@ package final class SharedConfiguration: Sendable {
 extension Configuration {
     /// The first number that has no meaning in the settings of a request, whose own replace those of the configuration.
     func fault(of own: RequestDescription? = nil, _ options: TransportOptions? = nil) -> String? {
-        (own?.redirectPolicy ?? redirectPolicy).fault ?? (own?.retryPolicy ?? retryPolicy).fault
+        (own?.sending.redirects ?? redirectPolicy).fault ?? (own?.retryPolicy ?? retryPolicy).fault
             ?? (options ?? transportOptions).fault ?? retryBudget?.fault ?? circuitBreaker?.fault
             ?? limits.fault ?? httpCache.fault
     }

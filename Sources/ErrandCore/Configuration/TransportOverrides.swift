@@ -8,48 +8,48 @@ public import ErrandHTTP
 public struct TransportOverrides: Sendable, Hashable {
     /// The HTTP version.
     public var httpVersion: TransportOptions.HTTPVersionPolicy? {
-        get { shared.value.httpVersion }
-        set { shared = shared.changed { $0.httpVersion = newValue } }
+        get { shared?.value.httpVersion }
+        set { fields.httpVersion = newValue }
     }
     /// Whether gzip, deflate, br and zstd are requested and decoded.
     public var decodesContent: Bool? {
-        get { shared.value.decodesContent }
-        set { shared = shared.changed { $0.decodesContent = newValue } }
+        get { shared?.value.decodesContent }
+        set { fields.decodesContent = newValue }
     }
     /// The maximum size of a body in bytes, after decoding; `Int64.max` removes the configuration's limit.
     public var maximumBodyBytes: Int64? {
-        get { shared.value.maximumBodyBytes }
-        set { shared = shared.changed { $0.maximumBodyBytes = newValue } }
+        get { shared?.value.maximumBodyBytes }
+        set { fields.maximumBodyBytes = newValue }
     }
     /// The maximum size of a body that is collected in memory, in bytes.
     public var maximumBytesInMemory: Int64? {
-        get { shared.value.maximumBytesInMemory }
-        set { shared = shared.changed { $0.maximumBytesInMemory = newValue } }
+        get { shared?.value.maximumBytesInMemory }
+        set { fields.maximumBytesInMemory = newValue }
     }
     /// The maximum ratio of the decoded to the encoded size of a body.
     public var maximumDecodingRatio: Int? {
-        get { shared.value.maximumDecodingRatio }
-        set { shared = shared.changed { $0.maximumDecodingRatio = newValue } }
+        get { shared?.value.maximumDecodingRatio }
+        set { fields.maximumDecodingRatio = newValue }
     }
     /// The maximum size of a response head in bytes.
     public var maximumHeadBytes: Int? {
-        get { shared.value.maximumHeadBytes }
-        set { shared = shared.changed { $0.maximumHeadBytes = newValue } }
+        get { shared?.value.maximumHeadBytes }
+        set { fields.maximumHeadBytes = newValue }
     }
     /// The proxy.
     public var proxy: TransportOptions.ProxyPolicy? {
-        get { shared.value.proxy }
-        set { shared = shared.changed { $0.proxy = newValue } }
+        get { shared?.value.proxy }
+        set { fields.proxy = newValue }
     }
     /// The TLS policy for an `https://` proxy.
     public var proxySecurity: SecurityPolicy? {
-        get { shared.value.proxySecurity }
-        set { shared = shared.changed { $0.proxySecurity = newValue } }
+        get { shared?.value.proxySecurity }
+        set { fields.proxySecurity = newValue }
     }
     /// The IP address family.
     public var addressFamily: TransportOptions.AddressFamily? {
-        get { shared.value.addressFamily }
-        set { shared = shared.changed { $0.addressFamily = newValue } }
+        get { shared?.value.addressFamily }
+        set { fields.addressFamily = newValue }
     }
 
     private struct Fields: Sendable, Hashable {
@@ -65,7 +65,7 @@ public struct TransportOverrides: Sendable, Hashable {
     }
 
     // One reference, because descriptions are copied often and most have no overrides (decision 10).
-    private var shared = Shared(Fields())
+    private var shared: Shared<Fields>?
 
     /// Creates overrides of the given options; all other options keep the configuration's value.
     public init(
@@ -75,17 +75,25 @@ public struct TransportOverrides: Sendable, Hashable {
         shared = Shared(Fields(httpVersion: httpVersion, decodesContent: decodesContent))
     }
 
+    private var fields: Fields {
+        get { shared?.value ?? Fields() }
+        set { shared = newValue == Fields() ? nil : Shared(newValue) }
+    }
+
+    /// Whether no option is set.
+    package var isEmpty: Bool { shared == nil }
+
     /// Whether all values are equal.
     public static func == (one: Self, other: Self) -> Bool {
-        one.shared === other.shared || one.shared.value == other.shared.value
+        one.fields == other.fields
     }
 
     /// Hashes all values.
-    public func hash(into hasher: inout Hasher) { hasher.combine(shared.value) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(fields) }
 
     /// Replaces the options that are set here.
     package func apply(to options: inout TransportOptions) {
-        let own = shared.value
+        guard let own = shared?.value else { return }
         if let value = own.httpVersion { options.httpVersion = value }
         if let value = own.decodesContent { options.decodesContent = value }
         if let value = own.maximumBodyBytes { options.maximumBodyBytes = value }

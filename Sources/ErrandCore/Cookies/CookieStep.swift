@@ -65,7 +65,9 @@ package final class CookieStep: Step {
 
     /// The cookie jar of a request; `nil` if it uses no cookies.
     static func jar(of context: TaskContext) -> CookieJar? {
-        guard context.description.usesCookies, context.configuration.usesCookies else { return nil }
+        guard context.description.uses.contains(.cookies), context.configuration.usesCookies else {
+            return nil
+        }
         if let jar = context.configuration.cookieJar { return jar }
         return context.services.cookieJar
     }

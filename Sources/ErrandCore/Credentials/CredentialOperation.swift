@@ -72,7 +72,7 @@ extension CredentialOperation.Refresh {
 
 extension CredentialOperation {
     private static let remedy =
-        "Override usesAuthenticators with false in the requests that log in or refresh credentials"
+        "Remove .authenticators from uses in the requests that log in or refresh credentials"
 
     /// The error of a request that would wait for a refresh that waits for this request.
     package static var cycle: RequestError {

@@ -10,10 +10,10 @@ package struct DigestExpectations: Sendable, Hashable {
     /// - Parameter server: The digests in the fields of the response, at most one for each algorithm. All of them are
     ///   compared: a file with another value of any of them is not the one that the server describes.
     package init(_ plan: DownloadPlan, server: [DownloadedFile.Digest] = []) {
-        var expected = plan.expectedDigests
-        if expected.isEmpty, plan.options.verifiesServerDigests { expected = server }
+        var expected = plan.allExpectedDigests
+        if expected.isEmpty, plan.verifiesServerDigests { expected = server }
         self.expected = expected
-        algorithms = plan.options.computedDigests.union(expected.map(\.algorithm))
+        algorithms = plan.computedDigests.union(expected.map(\.algorithm))
     }
 
     /// The first expected digest that differs from the computed one; `nil` if there is none.

@@ -28,17 +28,17 @@ package struct DownloadDestination: Sendable, Hashable {
         file = folder.appendingPathComponent(name, isDirectory: false)
         var stem = Self.stem(of: name)
         let isRenamed = plan.existingFile == .rename
-        if isFolder || isRenamed || plan.options.partFolder != nil {
+        if isFolder || isRenamed || plan.partFolder != nil {
             // The name alone does not distinguish the downloads whose part files are in this folder. Downloads that are
             // renamed have files of their own, so they can run at the same time.
-            let rule = plan.options.resumableURL
+            let rule = plan.resumableURL
             let resource = rule == .any ? name[...] : rule.resource(url.string)
             var key = isFolder ? destination.path : file.path
             if isFolder || isRenamed { key += "\n" + resource }
             stem += "-" + SHA256.hex(Data(key.utf8)).prefix(16)
         }
         if number > 1 { stem += "-\(number)" }
-        let parts = plan.options.partFolder?.standardizedFileURL ?? folder
+        let parts = plan.partFolder?.standardizedFileURL ?? folder
         part = parts.appendingPathComponent("." + stem + PartFolder.partSuffix, isDirectory: false)
         journal = parts.appendingPathComponent(
             "." + stem + PartFolder.journalSuffix, isDirectory: false)

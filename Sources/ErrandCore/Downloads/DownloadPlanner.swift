@@ -63,13 +63,13 @@ package enum DownloadPlanner {
     ///   - isOpen: Whether this process has written the part file since it opened it.
     package static func start(
         allowsResume: Bool, url: String, journal: DownloadJournal?, partSize: Int64?,
-        session: String?, options: DownloadPlan.Options = DownloadPlan.Options(),
+        session: String?, plan: DownloadPlan,
         isOpen: Bool = false
     ) -> DownloadStart {
         guard allowsResume, let journal, let partSize,
-            options.resumableURL.accepts(url, for: journal.url),
-            !journal.isWeak || options.weakValidatorOverlap > 0 || journal.validator.isEmpty,
-            !journal.validator.isEmpty || options.resumesWithoutValidator
+            plan.resumableURL.accepts(url, for: journal.url),
+            !journal.isWeak || plan.weakValidatorOverlap > 0 || journal.validator.isEmpty,
+            !journal.validator.isEmpty || plan.resumesWithoutValidator
         else { return .fresh }
         // The file was changed by another program: its content cannot be trusted.
         guard partSize >= journal.offset, partSize <= journal.total ?? .max else { return .fresh }

@@ -101,9 +101,9 @@ extension DownloadSession {
             return error
         }
         var weak =
-            validator == nil && plan.options.weakValidatorOverlap > 0
+            validator == nil && plan.weakValidatorOverlap > 0
             ? ResumeValidator.weak(in: headers) : nil
-        if plan.options.resumesWithoutValidator, total != nil,
+        if plan.resumesWithoutValidator, total != nil,
             ResumeValidator.isMissing(in: headers)
         {
             weak = ""
@@ -112,7 +112,7 @@ extension DownloadSession {
         let version = (validator ?? weak).map {
             DownloadVersion(
                 validator: $0, isWeak: validator == nil, total: total,
-                overlap: plan.options.weakValidatorOverlap)
+                overlap: plan.weakValidatorOverlap)
         }
         let (name, limit, allowsResume) = state.withLock { state in
             state.serverDigests = digests
@@ -128,7 +128,7 @@ extension DownloadSession {
         let maySplit =
             allowsResume && limit > 1 && validator != nil
             && headers[.acceptRanges]?.lowercasedASCII() != "none"
-            && total ?? 0 >= 2 * plan.options.segments.minimumSize
+            && total ?? 0 >= 2 * plan.segments.minimumSize
         if maySplit, let error = file.beginSegments() { return error }
         willContinue(nil, total)
         state.withLock {
@@ -164,12 +164,12 @@ extension DownloadSession {
         }
         let maySplit =
             limit > 1 && !isWeak
-            && (total ?? 0) - offset >= 2 * plan.options.segments.minimumSize
+            && (total ?? 0) - offset >= 2 * plan.segments.minimumSize
         if maySplit || file.isSegmented, let error = file.beginSegments() { throw error }
         if file.isSegmented { acceptance.index = file.open(at: offset) }
         let range = headers[.contentRange].flatMap(ContentRange.init)?.bytes
         acceptance.end = range.map { $0.upperBound + 1 } ?? .max
-        if let range, plan.options.verifiesServerDigests, plan.expectedDigests.isEmpty {
+        if let range, plan.verifiesServerDigests, plan.allExpectedDigests.isEmpty {
             let digests = DigestFields.contentDigests(in: headers)
             if !digests.isEmpty {
                 acceptance.content = ContentDigests(
@@ -209,7 +209,7 @@ extension DownloadSession {
 
     /// The source of another URL for a failed request; `nil` if the error does not ask for one.
     package func urlRefresh(after error: RequestError) -> DownloadPlan.URLRefresh? {
-        guard let refresh = plan.options.urlRefresh, error.code == .unacceptableStatus,
+        guard let refresh = plan.urlRefresh, error.code == .unacceptableStatus,
             let status = error.response?.statusCode, refresh.statusCodes.contains(status)
         else { return nil }
         let size = file.size

@@ -66,7 +66,7 @@ package final class DownloadSession: Sendable {
         self.file = file
         self.url = url
         self.began = began
-        state = Mutex(State(limit: plan.options.segments.maximum))
+        state = Mutex(State(limit: plan.segments.maximum))
     }
 
     /// The number of bytes of earlier starts that were not received again.
@@ -103,7 +103,7 @@ package final class DownloadSession: Sendable {
     private func start() -> DownloadStart {
         DownloadPlanner.start(
             allowsResume: true, url: url.string, journal: file.journal, partSize: file.size,
-            session: BootSession.current, options: plan.options, isOpen: file.hasBegun)
+            session: BootSession.current, plan: plan, isOpen: file.hasBegun)
     }
 
     /// Plans an attempt.
@@ -121,13 +121,13 @@ package final class DownloadSession: Sendable {
             {
                 state.version = DownloadVersion(
                     validator: validator, isWeak: journal.isWeak, total: total,
-                    overlap: plan.options.weakValidatorOverlap,
+                    overlap: plan.weakValidatorOverlap,
                     isOtherURL: journal.url != url.string || state.url != nil)
             }
             state.planner = SegmentPlanner(
                 written: state.version == nil ? ByteRanges() : written,
                 total: state.version?.total, limit: state.limit,
-                minimumSize: plan.options.segments.minimumSize)
+                minimumSize: plan.segments.minimumSize)
         }
     }
 

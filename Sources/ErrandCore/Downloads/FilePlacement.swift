@@ -179,9 +179,9 @@ package struct FileAttributes: Sendable, Hashable {
     }
 
     /// The attributes of a download.
-    package init(_ options: DownloadPlan.Options, lastModified: String?) {
-        mode = options.fileMode
-        modified = options.setsModificationTime ? lastModified.flatMap { HTTPDate.parse($0) } : nil
+    package init(_ plan: DownloadPlan, lastModified: String?) {
+        mode = plan.fileMode
+        modified = plan.setsModificationTime ? lastModified.flatMap { HTTPDate.parse($0) } : nil
     }
 
     /// Sets the attributes before the file gets its name, so that it never has others.

@@ -14,9 +14,15 @@ extension RequestMetadata {
 /// The key of a typed value in ``RequestMetadata``.
 public typealias RequestMetadataKey = RequestMetadata.Key
 
-/// Typed values that users attach to a request; its task and its events have them, too.
+/// Values that users attach to a request, by typed keys and by names; its task and its events have them, too.
+///
+///     request.metadata["screen"] = "profile"
 public struct RequestMetadata: Sendable {
-    private var values: [ObjectIdentifier: any Sendable] = [:]
+    private enum AnyKey: Hashable {
+        case type(ObjectIdentifier)
+        case name(String)
+    }
+    private var values: [AnyKey: any Sendable] = [:]
 
     /// Creates metadata without values.
     public init() {}
@@ -26,7 +32,18 @@ public struct RequestMetadata: Sendable {
 
     /// The value of a key; `nil`, the default, if there is none.
     public subscript<Name: Key>(_ key: Name.Type) -> Name.Value? {
-        get { values[ObjectIdentifier(key)] as? Name.Value }
-        set { values[ObjectIdentifier(key)] = newValue }
+        get { values[.type(ObjectIdentifier(key))] as? Name.Value }
+        set { values[.type(ObjectIdentifier(key))] = newValue }
+    }
+
+    /// The value of a name; `nil`, the default, if there is none.
+    public subscript(_ name: String) -> (any Sendable)? {
+        get { values[.name(name)] }
+        set { values[.name(name)] = newValue }
+    }
+
+    /// Adds the values whose keys have none.
+    package mutating func add(_ other: RequestMetadata) {
+        values.merge(other.values) { own, _ in own }
     }
 }

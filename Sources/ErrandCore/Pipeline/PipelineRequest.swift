@@ -69,7 +69,7 @@ package struct PipelineRequest: Sendable {
         set { change { $0.sink = newValue } }
     }
 
-    /// The cache key made from `cacheArguments`; `nil` uses the request's own.
+    /// The cache key made from `cache.arguments`; `nil` uses the request's own.
     package var cacheKey: CacheKey? {
         get { extras?.value.cacheKey }
         set { change { $0.cacheKey = newValue } }
@@ -99,7 +99,7 @@ package struct PipelineRequest: Sendable {
         set { change { $0.earlierTimings = newValue } }
     }
 
-    /// The URL made from `cacheArguments`; `nil` uses the request's own.
+    /// The URL made from `cache.arguments`; `nil` uses the request's own.
     var cacheURL: URI? {
         get { extras?.value.cacheURL }
         set { change { $0.cacheURL = newValue } }
@@ -176,7 +176,7 @@ package struct PipelineRequest: Sendable {
 
     /// The identity of the cache key: the endpoint's or the configuration's.
     var cacheIdentity: String? {
-        context.description.cacheIdentity ?? context.configuration.cacheIdentity
+        context.description.cache.identity ?? context.configuration.cacheIdentity
     }
 
     /// Waits with the task's clock; throws if the scope is cancelled.

@@ -23,8 +23,8 @@ public struct ErrorDecoder: Sendable {
     ///
     /// - Parameters:
     ///   - type: The type of the body.
-    ///   - decoder: Key, date and data strategies. Default `nil`: those of the endpoint's `jsonDecoder`,
-    ///     otherwise of `Configuration.jsonDecoder`.
+    ///   - decoder: Key, date and data strategies. Default `nil`: those of the endpoint's `json`,
+    ///     otherwise of `Configuration.json`.
     public static func json<Body: Decodable & Sendable>(
         _ type: Body.Type, decoder: FastJSONDecoder? = nil
     ) -> Self {

@@ -71,7 +71,7 @@ public final class RequestTask: Sendable, Identifiable {
 
     /// Ends the task like ``cancel()``, and decides whether a download keeps its part file for the next start.
     ///
-    /// The decision replaces ``DownloadPlan/Options/keepsPartWhenCancelled``. It has no effect on other requests, nor if
+    /// The decision replaces ``DownloadPlan/keepsPartWhenCancelled``. It has no effect on other requests, nor if
     /// the task has ended or another request shares the transfer and continues.
     public func cancel(discardingPart: Bool) {
         context.discardsPart = discardingPart

@@ -42,18 +42,18 @@ package final class TaskContext: Sendable, ListenerQueue.Drainable {
         capture: (any RequestCapture)? = nil
     ) {
         self.id = id
-        if configuration.completesDescriptions { configuration.value.complete(&description) }
+        description.prepare(by: configuration.value)
+        if configuration.completesDescriptions || description.hasRareMembers {
+            configuration.value.complete(&description)
+        }
         sharedConfiguration = configuration
         hasListeners = configuration.hasListeners || capture?.observesEvents ?? false
         self.capture = capture
         self.services = services
         startedAt = services.uptime
         progress = ProgressHub(clock: services.clock)
-        if let handler = description.progressHandler {
-            progress.listen(every: .milliseconds(100), handler)
-        }
         pause = SuspensionPoint()
-        position = Mutex(QueuePosition(priority: description.priority))
+        position = Mutex(QueuePosition(priority: description.sending.priority))
         sharedTransfer = nil
         eventSource = hasListeners ? Self.source(id, description) : nil
         self.description = consume description

@@ -4,7 +4,7 @@ import ErrandHTTP
 ///
 /// Comparison ignores case and parameters (RFC 9110 §8.3.1).
 package final class ContentTypePatterns: Sendable {
-    private let types: Set<String>
+    let types: Set<String>
     private let exact: Set<String>
     /// The most common type, compared first as a fast path.
     private let mostCommon: String?
@@ -21,26 +21,6 @@ package final class ContentTypePatterns: Sendable {
             .filter { !$0.isEmpty }
     }
 
-    package static func automatic(for serializer: ResponseSerializer) -> ContentTypePatterns? {
-        switch serializer {
-        case .json: json
-        case .plist: plist
-        case .xml: xml
-        case .data, .string, .custom: nil
-        case .compound(let serializers): union(of: serializers)
-        }
-    }
-
-    /// The union of all serializers' types; `nil` if one of them accepts every type.
-    private static func union(of serializers: [ResponseSerializer]) -> ContentTypePatterns? {
-        var all: Set<String> = []
-        for serializer in serializers {
-            guard let patterns = automatic(for: serializer) else { return nil }
-            all.formUnion(patterns.types)
-        }
-        return ContentTypePatterns(all)
-    }
-
     package func match(_ contentType: String) -> Bool {
         if contentType == mostCommon || exact.contains(contentType) { return true }
         let essence = contentType.prefix(upToByte: ";").trimmingBlanks().lowercasedASCII()
@@ -51,13 +31,13 @@ package final class ContentTypePatterns: Sendable {
 
     private static let every = "*/*"
 
-    private static let json = ContentTypePatterns(
+    static let json = ContentTypePatterns(
         [
             "application/json", "text/json", "text/javascript", "*+json",
             "application/json; charset=utf-8", "application/json;charset=utf-8",
         ], mostCommon: "application/json")
-    private static let plist = ContentTypePatterns([
+    static let plist = ContentTypePatterns([
         "application/x-plist", "application/x-apple-plist", "*+plist",
     ])
-    private static let xml = ContentTypePatterns(["application/xml", "text/xml", "*+xml"])
+    static let xml = ContentTypePatterns(["application/xml", "text/xml", "*+xml"])
 }

@@ -11,11 +11,11 @@ extension Arguments {
     /// and property lists leave it out, as encoders do.
     ///
     /// Names follow the key strategy of the encoder. Dates, data and floats follow its strategies too; where a
-    /// strategy is the default of `Configuration.jsonEncoder` (`.iso8601`, `.base64`, `.throw`), they follow
+    /// strategy is the default of `Configuration.json` (`.iso8601`, `.base64`, `.throw`), they follow
     /// ``ArgumentEncoding``, like other arguments.
     ///
     /// - Parameter encoder: The strategies; all of them apply. Default `nil`: those of the endpoint's
-    ///   `jsonEncoder`, otherwise of `Configuration.jsonEncoder`.
+    ///   `json`, otherwise of `Configuration.json`.
     public init(encoding value: some Encodable, encoder: FastJSONEncoder? = nil) {
         do throws(RequestError) {
             self = try Self.members(of: value)

@@ -105,6 +105,13 @@ public struct Arguments: Sendable, Hashable {
     /// Returns these arguments and the later ones, which replace arguments of the same name.
     public func merging(_ later: Arguments) -> Arguments { later.merging(shared: self) }
 
+    /// Returns the arguments without those of some names, such as nonces and timestamps.
+    public func without(_ names: Set<String>) -> Arguments {
+        var copy = self
+        copy.items.removeAll { names.contains($0.name) }
+        return copy
+    }
+
     /// Returns the arguments sorted by name in UTF-16 code units; equal names keep their order.
     ///
     /// Sorts only the top level. ``ArgumentEncoding/sortsKeys`` sorts every level.

@@ -8,8 +8,8 @@ extension HTTPBody {
     /// request ends with ``RequestError/Code/invalidBody`` before anything is sent. Dictionaries and sets are
     /// written in sorted order, so that equal values have the same cache key.
     ///
-    /// - Parameter encoder: Key, date, data and float strategies. Default `nil`: the endpoint's `jsonEncoder`,
-    ///   otherwise `Configuration.jsonEncoder`.
+    /// - Parameter encoder: Key, date, data and float strategies. Default `nil`: the endpoint's `json`,
+    ///   otherwise `Configuration.json`.
     public static func json(
         _ value: some Encodable & Sendable, encoder: FastJSONEncoder? = nil
     ) -> Self {
@@ -129,12 +129,21 @@ extension HTTPBody {
 }
 
 extension FastJSONEncoder {
-    /// The default of `Configuration.jsonEncoder`: dates in ISO 8601, slashes without a backslash, and otherwise
+    /// The default of `JSONOptions`: dates in ISO 8601, slashes without a backslash, and otherwise
     /// the defaults of `JSONEncoder`.
     public static var requestDefault: FastJSONEncoder {
         var encoder = FastJSONEncoder()
         encoder.dateEncodingStrategy = .iso8601
         encoder.outputFormatting = .withoutEscapingSlashes
         return encoder
+    }
+}
+
+extension FastJSONDecoder {
+    /// The default of `JSONOptions`: dates in ISO 8601, and otherwise the defaults of `JSONDecoder`.
+    public static var responseDefault: FastJSONDecoder {
+        var decoder = FastJSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        return decoder
     }
 }

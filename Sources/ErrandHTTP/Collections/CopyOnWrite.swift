@@ -15,7 +15,14 @@ package struct CopyOnWrite<Value: Sendable>: Sendable {
 
     @inlinable package init(_ value: Value) { box = Box(value) }
 
-    @inlinable package var value: Value { _read { yield box.value } }
+    /// The value; a change is in place if no copy shares it.
+    @inlinable package var value: Value {
+        _read { yield box.value }
+        _modify {
+            if !isKnownUniquelyReferenced(&box) { box = Box(box.value) }
+            yield &box.value
+        }
+    }
 
     /// Changes the value, in place if no copy shares it.
     @inlinable package mutating func change(_ change: (inout Value) -> Void) {

@@ -12,7 +12,7 @@ public struct DownloadedFile: Sendable, Hashable {
     public var resumedOffset: Int64
     /// The digests of the file that were computed, at most one for each algorithm.
     ///
-    /// Those that were expected, and those of ``DownloadPlan/Options/computedDigests``.
+    /// Those that were expected, and those of ``DownloadPlan/computedDigests``.
     public var digests: [Digest]
     /// The `Content-Type` of the response; `nil` if it has none.
     public var contentType: String?

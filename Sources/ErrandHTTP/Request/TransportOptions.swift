@@ -58,7 +58,7 @@ public struct TransportOptions: Sendable, Hashable {
     /// Whether a body in a content coding that the transport does not know is delivered as received, instead of an
     /// error.
     ///
-    /// The agent sets it for endpoints whose response serializer is ``ResponseSerializer/data``: the others need the
+    /// The agent sets it for endpoints whose format is `.any`: the others need the
     /// decoded text. The response keeps its `Content-Encoding`. `URLSessionTransport` on Linux cannot do this: such a
     /// response is the error ``RequestError/Code/badContentEncoding``.
     public var deliversUnknownCodings = false

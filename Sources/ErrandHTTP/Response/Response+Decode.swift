@@ -6,15 +6,15 @@ extension Response {
     /// The JSON is parsed once, at the first use of this method or of ``json``. The value is decoded at every
     /// call, on the caller's thread. An empty body is decoded as `nil` for an optional type.
     ///
-    /// - Parameter decoder: Key, date and data strategies. Default `nil`: those of the endpoint's `jsonDecoder`,
-    ///   otherwise of `Configuration.jsonDecoder`.
+    /// - Parameter decoder: Key, date and data strategies. Default `nil`: those of the endpoint's `json`,
+    ///   otherwise of `Configuration.json`.
     /// - Throws: ``RequestError/Code/undecodable`` at stage ``RequestError/Stage/decode``. The message contains
     ///   the path in the JSON, what was expected and what was found; the underlying error is a `DecodingError` or
     ///   `JSONError`.
     public func decode<T: Decodable>(
         _ type: T.Type = T.self, decoder: FastJSONDecoder? = nil
     ) throws(RequestError) -> T {
-        try decode(type, decoder: decoder ?? self.decoder?.value ?? FastJSONDecoder(), at: [])
+        try decode(type, decoder: decoder ?? self.decoder?.value ?? .responseDefault, at: [])
     }
 
     /// Decodes the value to which keys of the JSON lead.

@@ -65,7 +65,7 @@ enum URLLayout {
 
 extension EndpointURL {
     /// Whether the text has a scheme followed by `://`; other text is a path below the base URL.
-    package var isAbsolute: Bool { Self.isAbsolute(text) }
+    public var isAbsolute: Bool { Self.isAbsolute(text) }
 
     /// Whether the text has a scheme followed by `://`; other text is a path below the base URL.
     static func isAbsolute(_ text: String) -> Bool {

@@ -197,7 +197,8 @@ extension InspectorRecorder: CapturingListener {
         let metadata = description.metadata
         let start = InspectedStart(
             taskID: taskID, endpoint: description.endpoint, tag: description.tag,
-            method: description.method, url: description.url.text, priority: description.priority,
+            method: description.method, url: description.url.text,
+            priority: description.sending.priority,
             date: clock.now, time: now,
             replayOf: metadata.isEmpty ? nil : metadata[ReplayKey.self],
             observesEvents: isPageOpen(at: now))

@@ -163,14 +163,14 @@ struct Replay: Sendable, Decodable {
         var description = RequestDescription(endpoint: recorded.endpoint, url: "")
         description.customRequest = request
         description.tag = recorded.tag
-        description.usesSharedHeaders = false
-        description.usesSharedArguments = false
-        description.usesCookies = false
-        description.usesAuthenticators = false
-        description.isURLFiltered = true
-        description.responseSerializer = .data
-        description.acceptableStatusCodes = 0..<1000
-        description.acceptableContentTypes = .any
+        description.uses.remove(.sharedHeaders)
+        description.uses.remove(.sharedArguments)
+        description.uses.remove(.cookies)
+        description.uses.remove(.authenticators)
+        description.isPrepared = true
+        description.acceptance.format = .any
+        description.acceptance.statuses = .any
+        description.acceptance.contentTypes = ["*/*"]
         description.retryPolicy = RetryPolicy.none
         description.ignoresCache = true
         description.metadata[ReplayKey.self] = recorded.id

@@ -24,7 +24,8 @@ enum SwiftEndpointSource {
         if !headers.isEmpty {
             let lines = headers.map { "            \(literal($0.name)): \(literal($0.value))," }
             members.append(
-                "override var headerFieldValues: HeaderPairs {\n        [\n"
+                "override func configure(_ request: inout RequestDescription) {\n"
+                    + "        super.configure(&request)\n        request.headerFieldValues = [\n"
                     + lines.joined(separator: "\n") + "\n        ]\n    }")
         }
         if let data = message.postData {

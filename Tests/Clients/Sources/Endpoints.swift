@@ -21,9 +21,39 @@ final class Register: BaseRequest {
     // URL
     override var url: EndpointURL { "/iphone/register" }
     override var baseURL: EndpointURL? { "https://api.example.com" }
-    override var cdnURL: EndpointURL? { nil }
+    override func configure(_ request: inout RequestDescription) {
+        super.configure(&request)
+        request.cdnURL = "https://cdn.example.com"
+        request.apiVersion = "v5"
+        request.argumentPlacement = .body
+        request.headerFieldValues = ["X-Trace": "\(tag)"]
+        request.authorization = .basic(user: username, password: password)
+        request.uses.remove(.sharedHeaders)
+        request.uses.remove(.sharedArguments)
+        request.sending.priority = .high
+        request.uses.remove(.cellular)
+        request.sending.duplicates = .reject
+        request.sending.redirects = RedirectPolicy.none
+        request.sending.security = SecurityPolicy()
+        request.sending.transport = TransportOverrides(httpVersion: .http2)
+        request.uses.remove(.cookies)
+        request.sending.connectivity = .failFast
+        request.sending.retryDecider = { failed in failed.error.status == 418 ? .giveUp : .asPolicy
+        }
+        request.interceptors += [Stamp()]
+        request.requestProcessors += [
+            ClosureRequestProcessor { request, _, attempt in request.headers[.from] = "\(attempt)" }
+        ]
+        request.acceptance.format = .json
+        request.acceptance.statuses = StatusCodes(200..<202)
+        request.acceptance.contentTypes = ["application/json"]
+        request.responseProcessors += [BusinessCheck()]
+        request.cache.policy = .loadElseCache
+        request.cache.identity = username
+        request.cache.arguments = ["username": username]
+        request.cache.writesAsynchronously = false
+    }
     override var usesCDN: Bool { false }
-    override var apiVersion: String? { "v5" }
     // Request
     override var method: HTTPMethod { .post }
     override var arguments: Arguments? {
@@ -32,44 +62,16 @@ final class Register: BaseRequest {
             "invitedBy": nil as String?,
         ]
     }
-    override var argumentPlacement: ArgumentPlacement { .body }
     override var requestSerializer: RequestSerializer { .json }
     override var headers: HTTPFields { [.accept: "application/json"] }
-    override var headerFieldValues: HeaderPairs { ["X-Trace": "\(tag)"] }
-    override var authorization: Authorization? { .basic(user: username, password: password) }
-    override var usesSharedHeaders: Bool { false }
-    override var usesSharedArguments: Bool { false }
     // Transfer
     override var timeouts: Timeouts? { Timeouts(connect: .seconds(5), idle: .seconds(20)) }
-    override var priority: RequestPriority { .high }
-    override var allowsCellularAccess: Bool { false }
     override var retryPolicy: RetryPolicy? { .attempts(3) }
-    override var duplicatePolicy: DuplicatePolicy { .reject }
-    override var redirectPolicy: RedirectPolicy? { RedirectPolicy.none }
-    override var securityPolicy: SecurityPolicy? { SecurityPolicy() }
-    override var transportOverrides: TransportOverrides? { TransportOverrides(httpVersion: .http2) }
-    override var usesCookies: Bool { false }
-    override var connectivityPolicy: ConnectivityPolicy? { .failFast }
-    override var retryDecider: RetryDecider? {
-        { failed in failed.error.status == 418 ? .giveUp : .asPolicy }
-    }
-    override var interceptors: [any Interceptor] { [Stamp()] }
-    override var requestProcessors: [any RequestProcessor] {
-        [ClosureRequestProcessor { request, _, attempt in request.headers[.from] = "\(attempt)" }]
-    }
     // Response
-    override var responseSerializer: ResponseSerializer { .json }
-    override var acceptableStatusCodes: Range<Int> { 200..<202 }
-    override var acceptableContentTypes: AcceptableContentTypes { .types(["application/json"]) }
     override var validator: JSONShape? { ["userId": .number, "nick": .string, "level": .number] }
-    override var processors: [any ResponseProcessor] { [BusinessCheck()] }
     // Cache
     override var cacheSeconds: Int { 180 }
     override var cacheVersion: Int { 2 }
-    override var cachePolicy: CachePolicy? { .loadElseCache }
-    override var cacheIdentity: String? { username }
-    override func cacheArguments(_ arguments: Arguments?) -> Arguments? { ["username": username] }
-    override var writesCacheAsynchronously: Bool { false }
     // Hooks
     override func willStart() {
         attempts += 1
@@ -90,11 +92,12 @@ final class Upload: BaseRequest {
 }
 
 final class Custom: BaseRequest {
-    override func customURLRequest() -> URLRequest? {
-        guard let url = URL(string: "https://api.example.com/custom") else { return nil }
-        var request = URLRequest(url: url)
-        request.httpMethod = "PATCH"
-        return request
+    override func configure(_ request: inout RequestDescription) {
+        super.configure(&request)
+        guard let url = URL(string: "https://api.example.com/custom") else { return }
+        var patch = URLRequest(url: url)
+        patch.httpMethod = "PATCH"
+        request.use(patch)
     }
 }
 
@@ -113,24 +116,30 @@ final class GetUser: JSONRequest<User> {
     override var cacheSeconds: Int { 180 }
 }
 
-final class Photo: DownloadRequest {
+final class Photo: BaseRequest, FileOutput {
     let folder: URL
     init(folder: URL) { self.folder = folder }
     override var url: EndpointURL { "/photo.jpg" }
     override var usesCDN: Bool { true }
-    override var destination: URL { folder }
-    override var existingFile: DownloadPlan.ExistingFile { .rename }
-    override var resumesDownload: Bool { true }
-    override var sha256: String? { nil }
+    var download: DownloadPlan {
+        .to(folder) {
+            $0.existingFile = .rename
+            $0.resumes = true
+            $0.sha256 = nil
+        }
+    }
 }
 
 // Base classes of an app, generic or not.
 
 class AppRequest<Output: Codable & Sendable>: JSONRequest<Output> {
     var session = ""
-    override var apiVersion: String? { "v2" }
-    override var authorization: Authorization? { .bearer(session) }
-    override var processors: [any ResponseProcessor] { [BusinessCheck()] }
+    override func configure(_ request: inout RequestDescription) {
+        super.configure(&request)
+        request.apiVersion = "v2"
+        request.authorization = .bearer(session)
+        request.responseProcessors += [BusinessCheck()]
+    }
     override func willStart() { tag += 1 }
 }
 
@@ -141,10 +150,9 @@ class PageRequest<Item: Codable & Sendable>: AppRequest<Page<Item>> {
 
 final class Users: PageRequest<User> {
     override var url: EndpointURL { "/users" }
-    override var jsonDecoder: FastJSONDecoder {
-        var decoder = FastJSONDecoder()
-        decoder.keyDecodingStrategy = .convertFromSnakeCase
-        return decoder
+    override func configure(_ request: inout RequestDescription) {
+        super.configure(&request)
+        request.json.keys = .snakeCase
     }
 
 }
@@ -152,17 +160,19 @@ final class Users: PageRequest<User> {
 final class Rules: JSONRequest<[User]?> {
     override var url: EndpointURL { "/rules" }
     override var method: HTTPMethod { .post }
-    override var argumentEncoding: ArgumentEncoding? { .webForm }
-    override var bodyEncoder: (any BodyEncoder)? { .gzip }
-    override var statusCodeValidator: StatusCodeValidator? { .codes([200, 204]) }
-    override var businessValidator: BusinessValidator? {
-        BusinessValidator { response in
-            response.json["error"].int.map { .reject(BusinessError(number: $0)) } ?? .accept
-        }
+    override func configure(_ request: inout RequestDescription) {
+        super.configure(&request)
+        request.encoding = .webForm
+        request.compression = .gzip
+        request.acceptance.statuses = [200, 204]
+        request.acceptance.rules.append(
+            ResponseRule { response in
+                response.json["error"].int.map { .reject(BusinessError(number: $0)) } ?? .accept
+            })
+        request.json.removesNulls = true
+        request.json.path = ["data", "users"]
     }
-    override var removesNulls: Bool { true }
     override var errorDecoder: ErrorDecoder? { .json(User.self) }
-    override var outputPath: [String] { ["data", "users"] }
 }
 
 final class Forget: BaseRequest, VoidOutput {
@@ -172,7 +182,10 @@ final class Forget: BaseRequest, VoidOutput {
 
 final class Words: Request<[String]> {
     override var url: EndpointURL { "/words" }
-    override var responseSerializer: ResponseSerializer { .compound([.json, .string]) }
+    override func configure(_ request: inout RequestDescription) {
+        super.configure(&request)
+        request.acceptance.format = .firstOf([.json, .text])
+    }
     override var decoder: ResponseDecoder<[String]> {
         .firstOf([.json(), ResponseDecoder.string.map { [$0] }])
     }
@@ -184,7 +197,10 @@ final class CreateUser: JSONRequest<User> {
     override var url: EndpointURL { "/users" }
     override var method: HTTPMethod { .post }
     override var body: HTTPBody? { .json(user) }
-    override var jsonEncoder: FastJSONEncoder? { .requestDefault }
+    override func configure(_ request: inout RequestDescription) {
+        super.configure(&request)
+        request.json.dates = .millisecondsSince1970
+    }
 }
 
 final class FilterUsers: BaseRequest {

@@ -13,16 +13,15 @@ enum Hub {
 class HubRequest: BaseRequest {
     var seen = 0
     override var agent: RequestAgent { Hub.agent }
-    override var apiVersion: String? { "v3" }
-    override var retryPolicy: RetryPolicy? { .attempts(2) }
-    override var outputPath: [String] { ["data"] }
-    override var jsonDecoder: FastJSONDecoder? {
-        var decoder = FastJSONDecoder()
-        decoder.keyDecodingStrategy = .convertFromSnakeCase
-        return decoder
+    override func configure(_ request: inout RequestDescription) {
+        super.configure(&request)
+        request.apiVersion = "v3"
+        request.json.path = ["data"]
+        request.json.keys = .snakeCase
+        request.download?.existingFile = .rename
+        request.download?.resumes = false
     }
-    override var existingFile: DownloadPlan.ExistingFile { .rename }
-    override var resumesDownload: Bool { false }
+    override var retryPolicy: RetryPolicy? { .attempts(2) }
     override func willStart() { seen += 1 }
 }
 
@@ -52,7 +51,10 @@ final class ListIssues: HubList<Issue> {
 
 final class Motto: HubRequest, TypedRequest {
     override var url: EndpointURL { "motto" }
-    override var responseSerializer: ResponseSerializer { .string }
+    override func configure(_ request: inout RequestDescription) {
+        super.configure(&request)
+        request.acceptance.format = .text
+    }
     var decoder: ResponseDecoder<String> { .string }
 }
 
@@ -60,8 +62,11 @@ final class Archive: HubRequest, FileOutput {
     let folder: URL
     init(folder: URL) { self.folder = folder }
     override var url: EndpointURL { "archive.tar" }
-    var destination: URL { folder }
-    override var sha256: String? { String(repeating: "0", count: 64) }
+    var download: DownloadPlan {
+        .to(folder) {
+            $0.sha256 = String(repeating: "0", count: 64)
+        }
+    }
 }
 
 nonisolated struct Issue: Codable {
@@ -194,9 +199,9 @@ nonisolated func startAnywhere(_ queue: DispatchQueue) {
 
 /// Names endpoints by their classes.
 nonisolated func byClass() {
-    Hub.agent.configuration.urlFilters = [
-        ClosureURLFilter { url, request in request.isA(GetIssue.self) ? url + "?full=1" : url }
-    ]
+    Hub.agent.configuration.prepare = { request in
+        if request.isA(GetIssue.self) { request.url = "\(request.url)?full=1" }
+    }
     Hub.agent.configuration.retryDecider = {
         $0.description.isA(HubRequest.self) ? .asPolicy : .giveUp
     }

@@ -39,7 +39,7 @@ nonisolated func agents() async throws {
     configuration.sharedHeaders[.acceptLanguage] = "en"
     configuration.sharedArguments = ["app": "client"]
     configuration.headerProvider = { [.authorization: "Bearer token"] }
-    configuration.urlFilters = [ClosureURLFilter { url, _ in url + "?v=1" }]
+    configuration.prepare = { $0.url = "\($0.url)?v=1" }
     configuration.responseProcessors = [
         BusinessCheck(), ClosureProcessor { response, _ in response },
     ]

@@ -12,5 +12,8 @@ final class PresignedLink: BaseRequest {
     let link: URL
     init(link: URL) { self.link = link }
 
-    override func customURLRequest() -> URLRequest? { URLRequest(url: link) }
+    override func configure(_ request: inout RequestDescription) {
+        super.configure(&request)
+        request.use(URLRequest(url: link))
+    }
 }

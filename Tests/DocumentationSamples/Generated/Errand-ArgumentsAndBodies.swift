@@ -30,7 +30,10 @@ struct ErrandArgumentsAndBodiesSamples {
     final class DeleteMany: BaseRequest {
         override var url: EndpointURL { "/messages" }
         override var method: HTTPMethod { .delete }
-        override var argumentPlacement: ArgumentPlacement { .body }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.argumentPlacement = .body
+        }
         override var arguments: Arguments? { ["ids": [1, 2, 3]] }
     }
 
@@ -50,8 +53,9 @@ struct ErrandArgumentsAndBodiesSamples {
     final class Report: BaseRequest {
         override var url: EndpointURL { "/report" }
         override var arguments: Arguments? { ["ids": [1, 2], "full": true] }
-        override var argumentEncoding: ArgumentEncoding? {
-            ArgumentEncoding(arrays: .comma, bools: .literal)  // ids=1,2&full=true
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.encoding = ArgumentEncoding(arrays: .comma, bools: .literal)  // ids=1,2&full=true
         }
     }
 
@@ -85,8 +89,8 @@ struct ErrandArgumentsAndBodiesSamples {
     // Sample 8: JSON values
     func makeConfiguration() -> Configuration {
         var configuration = Configuration(baseURL: "https://api.example.com/")
-        configuration.jsonEncoder.keyEncodingStrategy = .convertToSnakeCase
-        configuration.jsonDecoder.keyDecodingStrategy = .convertFromSnakeCase
+        configuration.json.keys = .snakeCase
+        configuration.json.dates = .secondsSince1970
         return configuration
     }
 

@@ -15,7 +15,10 @@ struct ErrandCachingSamples {
         override var url: EndpointURL { "/iphone/users" }
         override var arguments: Arguments? { ["id": id, "at": Int(Date().timeIntervalSince1970)] }
         override var cacheSeconds: Int { 180 }
-        override func cacheArguments(_ arguments: Arguments?) -> Arguments? { ["id": id] }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.cache.arguments = ["id": id]
+        }
     }
 
     // Sample 2: Cache for a fixed time
@@ -46,8 +49,9 @@ struct ErrandCachingSamples {
     final class GetProfile: BaseRequest {
         override var url: EndpointURL { "/profile" }
         override var cacheSeconds: Int { 600 }
-        override var responseToStore: (@Sendable (Response) -> Response?)? {
-            { $0.json["isComplete"].bool == true ? $0 : nil }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.cache.transform = { $0.json["isComplete"].bool == true ? $0 : nil }
         }
     }
 
@@ -58,7 +62,10 @@ struct ErrandCachingSamples {
 
         override var url: EndpointURL { "/inbox" }
         override var cacheSeconds: Int { 60 }
-        override var cacheIdentity: String? { user }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.cache.identity = user
+        }
     }
 
     // Sample 7: Cache by the server's headers

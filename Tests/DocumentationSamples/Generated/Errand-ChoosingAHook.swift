@@ -31,7 +31,10 @@ struct ErrandChoosingAHookSamples {
 
     final class News: BaseRequest {
         override var url: EndpointURL { "/news" }
-        override var interceptors: [any Interceptor] { [Maintenance()] }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.interceptors += [Maintenance()]
+        }
     }
 
     // Sample 3: Typed metadata

@@ -49,4 +49,18 @@ struct ErrandConfiguringAgentsSamples {
         configuration.environment = "staging"
         RequestAgent.shared.configuration = configuration
     }
+
+    // Sample 5: Prepare every request
+    func sample5() async throws {
+        var prepared = Configuration(baseURL: "https://api.example.com/")
+        prepared.prepare = { request in
+            // In the query, whatever the method is; a value is one value.
+            request.url = "\(request.url)?platform=\("linux/arm64")"
+            if !request.url.isAbsolute { request.url = "v2/\(request.url)" }
+            // Where the arguments of the endpoint go; its own take precedence.
+            let app: Arguments = ["app": "5.1"]
+            request.arguments = app.merging(request.arguments ?? [:])
+            if request.endpoint == "Search" { request.sending.priority = .high }
+        }
+    }
 }

@@ -11,7 +11,10 @@ struct ErrandCredentialsAndRedirectsSamples {
         init(token: String) { self.token = token }
 
         override var url: EndpointURL { "/account" }
-        override var authorization: Authorization? { .bearer(token) }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.authorization = .bearer(token)
+        }
     }
 
     // Sample 2: Credentials
@@ -39,7 +42,10 @@ struct ErrandCredentialsAndRedirectsSamples {
     final class Login: BaseRequest {
         override var url: EndpointURL { "/login" }
         override var method: HTTPMethod { .post }
-        override var usesAuthenticators: Bool { false }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.uses.remove(.authenticators)
+        }
     }
 
     // Sample 4: Cookies
@@ -62,8 +68,11 @@ struct ErrandCredentialsAndRedirectsSamples {
     // Sample 6: Redirects
     final class ShortLink: BaseRequest {
         override var url: EndpointURL { "/s/7" }
-        override var redirectPolicy: RedirectPolicy? { RedirectPolicy.none }
-        override var acceptableStatusCodes: Range<Int> { 300..<400 }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.sending.redirects = RedirectPolicy.none
+            request.acceptance.statuses = StatusCodes(300..<400)
+        }
     }
 
     // Sample 7: Redirects

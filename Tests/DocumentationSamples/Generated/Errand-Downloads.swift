@@ -7,13 +7,13 @@ import Foundation
 
 struct ErrandDownloadsSamples {
     // Sample 1: Overview
-    final class Photo: DownloadRequest {
+    final class Photo: BaseRequest, FileOutput {
         let folder: URL
         init(in folder: URL) { self.folder = folder }
 
         override var url: EndpointURL { "/photos/sunset.jpg" }
         override var usesCDN: Bool { true }
-        override var destination: URL { folder.appendingPathComponent("sunset.jpg") }
+        var download: DownloadPlan { .to(folder.appendingPathComponent("sunset.jpg")) }
     }
 
     func fetch(into folder: URL) async throws -> URL {
@@ -22,7 +22,10 @@ struct ErrandDownloadsSamples {
 
     class HubRequest: BaseRequest {
         override var baseURL: EndpointURL? { "https://api.hub.example/v3" }
-        override var existingFile: DownloadPlan.ExistingFile { .rename }  // for all its downloads
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.download?.existingFile = .rename  // for all its downloads
+        }
     }
 
     final class Archive: HubRequest, FileOutput {
@@ -30,7 +33,7 @@ struct ErrandDownloadsSamples {
         init(in folder: URL) { self.folder = folder }
 
         override var url: EndpointURL { "archive.tar" }
-        var destination: URL { folder }
+        var download: DownloadPlan { .to(folder) }
     }
 
     // Sample 2: Part files, modification time and mode
@@ -43,23 +46,22 @@ struct ErrandDownloadsSamples {
     }
 
     // Sample 3: Resuming
-    final class Film: DownloadRequest {
+    final class Film: BaseRequest, FileOutput {
         let folder: URL
         init(in folder: URL) { self.folder = folder }
 
         override var url: EndpointURL { "https://media.example/film.mkv" }
-        override var destination: URL { folder }
-        override var retryPolicy: RetryPolicy? { RetryPolicy(maximumAttempts: 5) }
-        override var downloadOptions: DownloadPlan.Options {
-            .init {
+        var download: DownloadPlan {
+            .to(folder) {
                 $0.segments = .automatic
                 $0.weakValidatorOverlap = 64 << 10
             }
         }
+        override var retryPolicy: RetryPolicy? { RetryPolicy(maximumAttempts: 5) }
     }
 
     // Sample 4: Expired URLs
-    final class Export: DownloadRequest {
+    final class Export: BaseRequest, FileOutput {
         let signedURL: String
         let folder: URL
         let sign: @Sendable () async throws -> String
@@ -68,9 +70,8 @@ struct ErrandDownloadsSamples {
         }
 
         override var url: EndpointURL { EndpointURL(raw: signedURL) }
-        override var destination: URL { folder.appendingPathComponent("export.csv") }
-        override var downloadOptions: DownloadPlan.Options {
-            .init {
+        var download: DownloadPlan {
+            .to(folder.appendingPathComponent("export.csv")) {
                 $0.urlRefresh = .init(after: [403, 410]) { [sign] _ in try await sign() }
                 $0.resumableURL = .ignoringQuery
             }
@@ -87,9 +88,8 @@ struct ErrandDownloadsSamples {
         }
 
         override var url: EndpointURL { "errand-1.0.tar.gz" }
-        var destination: URL { folder }
-        override var downloadOptions: DownloadPlan.Options {
-            .init {
+        var download: DownloadPlan {
+            .to(folder) {
                 let line = DownloadedFile.Digest.inChecksumFile(checksums, for: "errand-1.0.tar.gz")
                 $0.expectedDigests = line.map { [$0] } ?? []
                 $0.computedDigests = [.sha512, .md5]

@@ -17,7 +17,10 @@ struct ErrandErrandSamples {
 
         override var url: EndpointURL { "/flights" }
         override var arguments: Arguments? { ["to": destination] }
-        override var outputPath: [String] { ["flights"] }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.json.path = ["flights"]
+        }
         override var validator: JSONShape? {
             ["flights": [["number": .string, "price": .number]]]
         }

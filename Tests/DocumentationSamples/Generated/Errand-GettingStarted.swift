@@ -103,7 +103,10 @@ struct ErrandGettingStartedSamples {
     class HubRequest: BaseRequest {
         override var baseURL: EndpointURL? { "https://api.hub.example/v3" }
         override var timeouts: Timeouts? { Timeouts(connect: .seconds(5), idle: .seconds(20)) }
-        override var outputPath: [String] { ["data"] }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.json.path = ["data"]
+        }
     }
 
     final class Star: HubRequest {
@@ -123,7 +126,6 @@ struct ErrandGettingStartedSamples {
 
     final class Motto: HubRequest, TypedRequest {
         override var url: EndpointURL { "motto" }
-        override var responseSerializer: ResponseSerializer { .string }
         var decoder: ResponseDecoder<String> { .string }
     }
 

@@ -19,10 +19,9 @@ struct ErrandMigratingFromAsyncHTTPClientSamples {
         override var method: HTTPMethod { .post }
         override var body: HTTPBody? { .json(order) }
         override var timeouts: Timeouts? { Timeouts(total: .seconds(10)) }
-        override var transportOverrides: TransportOverrides? {
-            var overrides = TransportOverrides()
-            overrides.maximumBodyBytes = 1 << 20
-            return overrides
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.sending.transport.maximumBodyBytes = 1 << 20
         }
     }
 

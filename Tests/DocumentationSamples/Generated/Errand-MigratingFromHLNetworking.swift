@@ -12,7 +12,10 @@ struct ErrandMigratingFromHLNetworkingSamples {
     }
 
     class ShopRequest: BaseRequest {
-        override var apiVersion: String? { "v5" }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.apiVersion = "v5"
+        }
         override var timeouts: Timeouts? { Timeouts(idle: .seconds(15)) }
     }
 

@@ -23,7 +23,10 @@ struct ErrandMigratingFromMoyaSamples {
 
         override var url: EndpointURL { "/v1/orders" }
         override var arguments: Arguments? { ["state": state] }
-        override var outputPath: [String] { ["orders"] }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.json.path = ["orders"]
+        }
     }
 
     final class CreateOrder: ShopRequest, DecodableOutput {

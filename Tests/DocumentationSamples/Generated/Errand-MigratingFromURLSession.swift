@@ -20,10 +20,9 @@ struct ErrandMigratingFromURLSessionSamples {
         override var headers: HTTPFields { [.acceptLanguage: "en"] }
         override var timeouts: Timeouts? { Timeouts(idle: .seconds(15)) }
         override var retryPolicy: RetryPolicy? { .attempts(3) }
-        override var jsonDecoder: FastJSONDecoder? {
-            var decoder = FastJSONDecoder()
-            decoder.keyDecodingStrategy = .convertFromSnakeCase
-            return decoder
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.json.keys = .snakeCase
         }
     }
 

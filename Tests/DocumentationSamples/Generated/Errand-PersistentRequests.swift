@@ -20,7 +20,8 @@ struct ErrandPersistentRequestsSamples {
         let store = SQLiteOutboxStore(path: folder + "/outbox.sqlite")
         let outbox = Outbox(agent: agent, store: store)
         try await outbox.start()  // continues with the entries of an earlier process
-        try await outbox.add(SaveNote(text: text).describe())  // returns when the entry is on disk
+        // Returns when the entry is on disk.
+        try await outbox.add(SaveNote(text: text).makeDescription())
         await outbox.untilDelivered()
     }
 }

@@ -14,7 +14,10 @@ struct ErrandRetriesAndLimitsSamples {
         override var url: EndpointURL { "/suggestions" }
         override var arguments: Arguments? { ["text": text] }
         override var timeouts: Timeouts? { Timeouts(connect: .seconds(2), idle: .seconds(2)) }
-        override var duplicatePolicy: DuplicatePolicy { .join }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.sending.duplicates = .join
+        }
     }
 
     // Sample 2: Retries

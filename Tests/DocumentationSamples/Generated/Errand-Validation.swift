@@ -8,13 +8,19 @@ struct ErrandValidationSamples {
     // Sample 1: Status
     final class Lookup: BaseRequest {
         override var url: EndpointURL { "/lookup" }
-        override var statusCodeValidator: StatusCodeValidator? { .codes([200, 404]) }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.acceptance.statuses = [200, 404]
+        }
     }
 
     // Sample 2: Body
     final class Legacy: BaseRequest {
         override var url: EndpointURL { "/legacy" }
-        override var responseSerializer: ResponseSerializer { .compound([.json, .plist]) }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.acceptance.format = .firstOf([.json, .propertyList])
+        }
     }
 
     // Sample 3: JSON shapes
@@ -43,36 +49,35 @@ struct ErrandValidationSamples {
     struct ServiceError: Error { var text: String }
 
     class ServiceRequest: BaseRequest {
-        override var businessValidator: BusinessValidator? {
-            BusinessValidator { response in
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.acceptance.rules.append(ResponseRule { response in
                 switch response.json["code"].int {
                 case 0: .accept
                 case 9: .drop("superseded")
                 default: .reject(ServiceError(text: response.json["msg"].string ?? ""))
                 }
-            }
+            })
         }
     }
 
     // Sample 7: After validation
     final class Secret: BaseRequest {
         override var url: EndpointURL { "/secret" }
-        override var responseSerializer: ResponseSerializer { .data }
-        override var processors: [any ResponseProcessor] {
-            [
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.responseProcessors.append(
                 ClosureProcessor { response, _ in
                     var response = response
                     response.body = .data(Data(response.data.reversed()))
                     return response
-                }
-            ]
+                })
         }
     }
 
     // Sample 8: Typed output
     final class Motd: Request<String> {
         override var url: EndpointURL { "/motd" }
-        override var responseSerializer: ResponseSerializer { .string }
         override var decoder: ResponseDecoder<String> { .string }
     }
 }

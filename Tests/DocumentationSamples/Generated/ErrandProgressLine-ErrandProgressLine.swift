@@ -7,12 +7,12 @@ import Foundation
 
 struct ErrandProgressLineErrandProgressLineSamples {
     // Sample 1: Overview
-    final class Photo: DownloadRequest {
+    final class Photo: BaseRequest, FileOutput {
         let folder: URL
         init(in folder: URL) { self.folder = folder }
 
         override var url: EndpointURL { "https://example.com/sunset.jpg" }
-        override var destination: URL { folder }
+        var download: DownloadPlan { .to(folder) }
     }
 
     func fetch(into folder: URL) async {

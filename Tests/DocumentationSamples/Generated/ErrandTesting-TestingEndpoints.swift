@@ -105,7 +105,7 @@ struct ErrandTestingTestingEndpointsSamples {
                 .json(#"{"nick": "amelia"}"#))
             var configuration = Configuration(baseURL: "https://api.example.com")
             configuration.retryPolicy = .attempts(2)
-            let task = makeAgent(configuration).start(GetProfile(id: 7).describe())
+            let task = makeAgent(configuration).start(GetProfile(id: 7).makeDescription())
 
             try await clock.untilSleeping()
             clock.advance(by: .seconds(1))
@@ -142,7 +142,7 @@ struct ErrandTestingTestingEndpointsSamples {
             configuration.eventListeners = [recorder]
             let agent = RequestAgent(configuration: configuration, transport: transport)
 
-            let task = agent.start(GetProfile(id: 7).describe())
+            let task = agent.start(GetProfile(id: 7).makeDescription())
             try await gate.reached()
             task.cancel()
             try await recorder.untilEnded()

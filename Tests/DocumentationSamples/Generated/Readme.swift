@@ -15,6 +15,12 @@ struct ReadmeSamples {
     class HubRequest: BaseRequest {
         override var agent: RequestAgent { Hub.agent }
         override var retryPolicy: RetryPolicy? { .attempts(3) }
+
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.json.keys = .snakeCase
+            request.sending.duplicates = .join
+        }
     }
 
     final class GetIssue: HubRequest, DecodableOutput {
@@ -30,7 +36,7 @@ struct ReadmeSamples {
         init(in folder: URL) { self.folder = folder }
 
         override var url: EndpointURL { "archive.tar" }
-        var destination: URL { folder.appendingPathComponent("archive.tar") }
+        var download: DownloadPlan { .to(folder.appendingPathComponent("archive.tar")) }
     }
 
     struct Issue: Codable, Sendable { var number: Int, title: String }
@@ -40,13 +46,13 @@ struct ReadmeSamples {
     }
 
     // Sample 8: Downloads
-    final class Photo: DownloadRequest {
+    final class Photo: BaseRequest, FileOutput {
         let folder: URL
         init(in folder: URL) { self.folder = folder }
 
         override var url: EndpointURL { "/photos/sunset.jpg" }
         override var usesCDN: Bool { true }
-        override var destination: URL { folder.appendingPathComponent("sunset.jpg") }
+        var download: DownloadPlan { .to(folder.appendingPathComponent("sunset.jpg")) }
     }
 
     // Sample 12: Pages
@@ -56,7 +62,7 @@ struct ReadmeSamples {
 
     func nicks() async throws -> [String] {
         var nicks: [String] = []
-        for try await user in ListUsers().pages(.link).items { nicks.append(user.nick) }
+        for try await user in ListUsers().items() { nicks.append(user.nick) }
         return nicks
     }
 }

@@ -43,7 +43,7 @@ import Testing
         _ = try await start().response()
         async let cleared: Void = agent.clearCache()
         // The removal is queued after the write that is under way.
-        while try await start({ $0.cachePolicy = .cacheOnly }).hasEntry() { await Task.yield() }
+        while try await start({ $0.cache.policy = .cacheOnly }).hasEntry() { await Task.yield() }
         store.releaseWrites()
         try await cleared
         #expect(try await entryCount() == 0)
@@ -53,7 +53,7 @@ import Testing
         for isSynchronous in [false, true] {
             let gate = Gate()
             transport.on(.get, "/x", ScriptedResponse.json("1").held(by: gate))
-            let task = start { $0.writesCacheAsynchronously = !isSynchronous }
+            let task = start { $0.cache.writesAsynchronously = !isSynchronous }
             _ = try await transport.nextRequest()
             try await agent.clearCache()
             gate.open()

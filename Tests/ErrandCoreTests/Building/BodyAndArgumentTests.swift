@@ -41,7 +41,7 @@ struct BodyAndArgumentTests {
         #expect(failure(["a": 1])?.code == .invalidCombination)
         fixture.sharedArguments = ["s": 1]
         #expect(failure(nil)?.code == .invalidCombination)
-        #expect(failure(nil)?.message.contains("usesSharedArguments") == true)
+        #expect(failure(nil)?.message.contains(".sharedArguments") == true)
         fixture.sharedArguments = [:]
         let request = try fixture.build {
             $0.method = .post
@@ -55,35 +55,35 @@ struct BodyAndArgumentTests {
 
     @Test func jsonEncoderAppliesToBodyAndArguments() throws {
         var fixture = fixture
-        func bodies(_ own: FastJSONEncoder?) throws -> [String?] {
+        func bodies(_ own: JSONOptions.Dates?) throws -> [String?] {
             let body = try fixture.build {
                 $0.method = .post
                 $0.body = .json(Note())
-                $0.jsonEncoder = own
+                $0.json.dates = own
             }
             let arguments = try fixture.build {
                 $0.method = .post
                 $0.requestSerializer = .json
                 $0.arguments = Arguments(encoding: Note())
-                $0.jsonEncoder = own
+                $0.json.dates = own
             }
             let custom = try fixture.build {
                 $0.customRequest = CustomRequest(
                     url: "x", method: .post, headers: [], body: .json(Note()))
                 $0.url = ""
-                $0.jsonEncoder = own
+                $0.json.dates = own
             }
             #expect(body.headers[.contentType] == "application/json")
             return [body.bodyText, arguments.bodyText, custom.bodyText]
         }
         let plain = #"{"createdAt":"1970-01-01T00:00:01Z"}"#
         #expect(try bodies(nil) == [plain, plain, plain])
-        fixture.configuration.jsonEncoder.keyEncodingStrategy = .convertToSnakeCase
+        fixture.configuration.json.keys = .snakeCase
         let snake = #"{"created_at":"1970-01-01T00:00:01Z"}"#
         #expect(try bodies(nil) == [snake, snake, snake])
-        var own = FastJSONEncoder()
-        own.dateEncodingStrategy = .secondsSince1970
-        #expect(try bodies(own) == Array(repeating: #"{"createdAt":1}"#, count: 3))
+        // The other strategies stay those of the configuration.
+        #expect(
+            try bodies(.secondsSince1970) == Array(repeating: #"{"created_at":1}"#, count: 3))
         #expect(
             try fixture.build { $0.arguments = Arguments(encoding: Note()) }.url.query
                 == "created_at=1970-01-01T00%3A00%3A01Z")
@@ -117,7 +117,7 @@ struct BodyAndArgumentTests {
             try fixture.build {
                 $0.url = "user?a=1&b=1"
                 $0.arguments = ["b": 2, "c": 3]
-                $0.argumentEncoding = ArgumentEncoding(duplicateNames: rule)
+                $0.encoding = ArgumentEncoding(duplicateNames: rule)
             }.url.query
         }
         #expect(try query(.append) == "a=1&b=1&b=2&c=3")
@@ -139,8 +139,8 @@ struct BodyAndArgumentTests {
         func key(nonce: Int) throws -> String? {
             var description = RequestDescription(endpoint: "GetUser", url: "user?a=1&n=0")
             description.arguments = ["a": 2, "b": 3, "nonce": nonce]
-            description.cacheArguments = ["a": 2, "b": 3]
-            description.argumentEncoding = ArgumentEncoding(duplicateNames: rule)
+            description.cache.arguments = ["a": 2, "b": 3]
+            description.encoding = ArgumentEncoding(duplicateNames: rule)
             let request = try RequestBuilder().build(
                 description, configuration: SharedConfiguration(fixture.configuration),
                 sharedHeaders: [:], sharedArguments: [:], url: description.url)

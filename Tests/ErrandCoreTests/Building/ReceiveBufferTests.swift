@@ -10,7 +10,7 @@ struct ReceiveBufferTests {
         fixture.configuration.transportOptions.receiveBufferBytes = configured
         let request = try fixture.build { description in
             guard isDownload else { return }
-            description.download = DownloadPlan(destination: URL(fileURLWithPath: "/tmp/x"))
+            description.download = DownloadPlan(to: URL(fileURLWithPath: "/tmp/x"))
         }
         return request.options.receiveBufferBytes
     }

@@ -140,7 +140,7 @@ struct RequestBuilderTests {
         #expect(try fixture.build { $0.arguments = ["a": [1, 2]] }.url.query == "a=1&a=2")
         let own = try fixture.build {
             $0.arguments = ["a": [1, 2]]
-            $0.argumentEncoding = ArgumentEncoding(arrays: .comma)
+            $0.encoding = ArgumentEncoding(arrays: .comma)
         }
         #expect(own.url.query == "a=1,2")
     }
@@ -180,8 +180,8 @@ struct RequestBuilderTests {
         policy.validatesDomainName = false
         let own = try fixture.build {
             $0.timeouts = Timeouts(connect: .milliseconds(1))
-            $0.allowsCellularAccess = false
-            $0.securityPolicy = policy
+            $0.uses.remove(.cellular)
+            $0.sending.security = policy
         }
         #expect(own.timeouts.connect == .milliseconds(1))
         #expect(!own.options.allowsCellularAccess && own.options.mayReplay)
@@ -216,41 +216,30 @@ struct RequestBuilderTests {
     }
 
     @Test func validatorsThatCannotMatchAreRejected() {
-        #expect(fixture.failure { $0.acceptableStatusCodes = 200..<200 }?.code == .invalidValidator)
+        #expect(fixture.failure { $0.acceptance.statuses = [] }?.code == .invalidValidator)
         let error = fixture.failure { $0.validator = .pattern("[") }
         #expect(error?.code == .invalidValidator)
     }
 
     @Test func validatorNeedsASerializerThatAcceptsJSON() throws {
-        let refused: [ResponseSerializer] = [
-            .xml, .plist, .compound([.plist, .xml]), .compound([]),
+        let refused: [RequestDescription.Acceptance.Format] = [
+            .xml, .propertyList, .firstOf([.propertyList, .xml]), .firstOf([]),
         ]
         for serializer in refused {
             let error = fixture.failure {
                 $0.validator = ["a": .int]
-                $0.responseSerializer = serializer
+                $0.acceptance.format = serializer
             }
             #expect(error?.code == .invalidCombination)
         }
-        let accepted: [ResponseSerializer] = [
-            .json, .data, .string, .custom { _ in }, .compound([.plist, .json]),
+        let accepted: [RequestDescription.Acceptance.Format] = [
+            .automatic, .json, .any, .text, .custom { _ in }, .firstOf([.propertyList, .json]),
         ]
         for serializer in accepted {
             _ = try fixture.build {
                 $0.validator = ["a": .int]
-                $0.responseSerializer = serializer
+                $0.acceptance.format = serializer
             }
-        }
-    }
-
-    @Test func filteredAbsoluteURLsAreValidated() throws {
-        #expect(
-            try RequestBuilder.absoluteURL(parsing: "HTTP://H/a/../b?x#f").string == "http://h/b?x")
-        for text in ["/x", "ftp://h/", "http://u:p@h/", "http://h/\r"] {
-            let error = #expect(throws: RequestError.self) {
-                try RequestBuilder.absoluteURL(parsing: text)
-            }
-            #expect(error?.code == .invalidURL)
         }
     }
 
@@ -266,29 +255,29 @@ struct RequestBuilderTests {
                 for: request, description: description, configuration: fixture.configuration,
                 sharedArguments: ["s": 1], url: description.url)
         }
-        description.cacheArguments = nil
+        description.cache.arguments = nil
         #expect(try key(.get) == nil)
-        description.cacheArguments = ["a": 1]
+        description.cache.arguments = ["a": 1]
         #expect(try key(.get)?.url.string == "http://h/v1/user?x=1&s=1&a=1")
         let post = try key(.post)
         #expect(post?.url.query == "x=1" && post?.bodyText == "s=1&a=1")
-        description.cacheArguments = [:]
+        description.cache.arguments = [:]
         #expect(try key(.get)?.url.query == "x=1&s=1")
 
         func cacheKey(nonce: Int) throws -> CacheKey? {
             description.arguments = ["a": 1, "nonce": nonce]
-            description.cacheArguments = ["a": 1]
+            description.cache.arguments = ["a": 1]
             let request = try RequestBuilder().build(
                 description, configuration: SharedConfiguration(fixture.configuration),
                 sharedHeaders: [:], sharedArguments: [:], url: description.url)
             return try RequestBuilder.keyRequest(
                 for: request, description: description, configuration: fixture.configuration,
                 sharedArguments: [:], url: description.url
-            ).flatMap { CacheKeyBuilder.key(for: $0, identity: description.cacheIdentity) }
+            ).flatMap { CacheKeyBuilder.key(for: $0, identity: description.cache.identity) }
         }
         let first = try #require(try cacheKey(nonce: 1))
         #expect(try cacheKey(nonce: 2) == first)
-        description.cacheIdentity = "other user"
+        description.cache.identity = "other user"
         #expect(try cacheKey(nonce: 1) != first)
     }
 }

@@ -40,7 +40,7 @@ struct SharedValueTests {
         #expect(try await query() == "a=1&b=2&c=9")
         description.url = "http://other.com/"
         #expect(try await query() == "a=1&b=1&d=4&c=9")
-        description.usesSharedArguments = false
+        description.uses.remove(.sharedArguments)
         #expect(try await query() == "c=9")
     }
 
@@ -48,34 +48,22 @@ struct SharedValueTests {
         let request = try fixture.build {
             $0.method = .post
             $0.arguments = ["名": "中文 a"]
-            $0.argumentEncoding = ArgumentEncoding(charset: .gb18030)
+            $0.encoding = ArgumentEncoding(charset: .gb18030)
         }
         #expect(request.bodyText == "%C3%FB=%D6%D0%CE%C4%20a")
         #expect(
             request.headers[.contentType] == "application/x-www-form-urlencoded; charset=gb18030")
         let query = try fixture.build {
             $0.arguments = ["k": "é"]
-            $0.argumentEncoding = ArgumentEncoding(charset: .latin1)
+            $0.encoding = ArgumentEncoding(charset: .latin1)
         }
         #expect(query.url.query == "k=%E9")
         let error = fixture.failure {
             $0.arguments = ["k": "中"]
-            $0.argumentEncoding = ArgumentEncoding(charset: .latin1)
+            $0.encoding = ArgumentEncoding(charset: .latin1)
         }
         #expect(error?.code == .invalidArguments)
         #expect(error?.message.contains("\"k\"") == true && error?.message.contains("中") == false)
-    }
-
-    @Test func queryFilterAddsMissingArguments() async throws {
-        let filter = QueryFilter(["v": "5 1", "list": ["a", "b"]])
-        let description = RequestDescription(endpoint: "E", url: "")
-        for (url, expected) in [
-            ("x", "x?v=5%201&list%5B%5D=a&list%5B%5D=b"),
-            ("x?v=6#top", "x?v=6&list%5B%5D=a&list%5B%5D=b#top"),
-            ("http://h/x?", "http://h/x?v=5%201&list%5B%5D=a&list%5B%5D=b"),
-        ] {
-            #expect(try filter.filter(url, of: description) == expected)
-        }
     }
 
     @Test func customRequestsRoundTripThroughCodable() throws {

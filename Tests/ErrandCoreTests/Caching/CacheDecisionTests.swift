@@ -28,7 +28,7 @@ import Testing
         "Decision by cache time and age",
         arguments: [
             AgeRow(-1, 0, .miss(.invalidCacheTime)), AgeRow(.min, 5, .miss(.invalidCacheTime)),
-            AgeRow(0, 0, .hit(age: .zero)), AgeRow(0, 0.001, .miss(.expired)),
+            AgeRow(0, 0, .miss(.invalidCacheTime)), AgeRow(0, 1, .miss(.invalidCacheTime)),
             AgeRow(180, 0, .hit(age: .zero)), AgeRow(180, 179.5, .hit(age: .seconds(179.5))),
             AgeRow(180, 180, .hit(age: .seconds(180))), AgeRow(180, 180.001, .miss(.expired)),
             AgeRow(180, -0.001, .miss(.expired)), AgeRow(180, -1e9, .miss(.expired)),

@@ -54,7 +54,7 @@ struct CacheStepTests {
         let fixture = try CacheStepFixture(store: nil)
         fixture.network.respond(with: "one")
         #expect(try await fixture.run().source == .network)
-        fixture.describe { $0.cachePolicy = .cacheOnly }
+        fixture.describe { $0.cache.policy = .cacheOnly }
         let error = await #expect(throws: RequestError.self) { try await fixture.run() }
         #expect(error?.code == .cacheMiss)
     }
@@ -74,7 +74,7 @@ struct CacheStepTests {
 
     @Test func synchronousWriteEndsBeforeTheResponseIsReturned() async throws {
         let fixture = try CacheStepFixture()
-        fixture.describe { $0.writesCacheAsynchronously = false }
+        fixture.describe { $0.cache.writesAsynchronously = false }
         fixture.network.respond(with: "one")
         _ = try await fixture.run()
         #expect(try await fixture.store?.entries().count == 1)
@@ -89,25 +89,25 @@ struct CacheStepTests {
         #expect(try await fixture.run().data == Data("two".utf8))
         fixture.describe { $0.ignoresCache = false }
         #expect(try await fixture.run().data == Data("two".utf8))
-        fixture.describe { ($0.ignoresCache, $0.cachePolicy) = (true, .cacheOnly) }
+        fixture.describe { ($0.ignoresCache, $0.cache.policy) = (true, .cacheOnly) }
         let error = await #expect(throws: RequestError.self) { try await fixture.run() }
         #expect(error?.code == .invalidCombination)
     }
 
     @Test func reloadFetchesAndStores() async throws {
         let fixture = try CacheStepFixture()
-        fixture.describe { $0.cachePolicy = .reload }
+        fixture.describe { $0.cache.policy = .reload }
         fixture.network.respond(with: "one")
         _ = try await fixture.run()
         fixture.network.respond(with: "two")
         #expect(try await fixture.run().source == .network)
-        fixture.describe { $0.cachePolicy = .cacheElseLoad }
+        fixture.describe { $0.cache.policy = .cacheElseLoad }
         #expect(try await fixture.run().data == Data("two".utf8))
     }
 
     @Test func cacheOnlyNeverSends() async throws {
         let fixture = try CacheStepFixture()
-        fixture.describe { $0.cachePolicy = .cacheOnly }
+        fixture.describe { $0.cache.policy = .cacheOnly }
         let error = await #expect(throws: RequestError.self) { try await fixture.run() }
         #expect(error?.code == .cacheMiss)
         #expect(error?.cacheMiss == .noEntry)
@@ -116,7 +116,7 @@ struct CacheStepTests {
 
     @Test func loadElseCacheReturnsAStaleEntryWhenTheNetworkFails() async throws {
         let fixture = try CacheStepFixture()
-        fixture.describe { $0.cachePolicy = .loadElseCache }
+        fixture.describe { $0.cache.policy = .loadElseCache }
         fixture.network.respond(with: "one")
         _ = try await fixture.run()
         fixture.clock.advance(by: .seconds(1e6))
@@ -132,7 +132,7 @@ struct CacheStepTests {
 
     @Test func loadElseCacheWithoutAnEntryThrowsTheNetworkError() async throws {
         let fixture = try CacheStepFixture()
-        fixture.describe { $0.cachePolicy = .loadElseCache }
+        fixture.describe { $0.cache.policy = .loadElseCache }
         fixture.network.respond(with: .failure(offline))
         let error = await #expect(throws: RequestError.self) { try await fixture.run() }
         #expect(error?.code == .cannotConnect)
@@ -160,7 +160,7 @@ struct CacheStepTests {
         let fixture = try CacheStepFixture()
         fixture.network.respond(with: "one")
         _ = try await fixture.run()
-        fixture.describe { $0.cachePolicy = .cacheOnly }
+        fixture.describe { $0.cache.policy = .cacheOnly }
         fixture.rejectEverything(with: RequestError(.undecodable, stage: .validate, "x"))
         let error = await #expect(throws: RequestError.self) { try await fixture.run() }
         #expect(error?.code == .cacheMiss)
@@ -185,7 +185,7 @@ struct CacheStepTests {
         #expect(try await fixture.run().source == .network)
         await fixture.writes.flush()
         #expect(fixture.events.summaries == ["miss storeFailed", "writeFailed storeFailed"])
-        fixture.describe { $0.cachePolicy = .cacheOnly }
+        fixture.describe { $0.cache.policy = .cacheOnly }
         let error = await #expect(throws: RequestError.self) { try await fixture.run() }
         #expect(error?.code == .storeFailed)
         #expect(error?.cacheMiss == .storeFailed)
@@ -203,13 +203,13 @@ struct CacheStepTests {
     @Test func identitiesHaveSeparateEntries() async throws {
         let fixture = try CacheStepFixture()
         for name in ["anna", "bob"] {
-            fixture.describe { $0.cacheIdentity = name }
+            fixture.describe { $0.cache.identity = name }
             fixture.network.respond(with: name)
             _ = try await fixture.run()
         }
         fixture.network.respond(with: "other")
         for name in ["anna", "bob", "anna"] {
-            fixture.describe { $0.cacheIdentity = name }
+            fixture.describe { $0.cache.identity = name }
             #expect(try await fixture.run().data == Data(name.utf8))
         }
     }
@@ -221,7 +221,7 @@ struct CacheStepTests {
         fixture.network.respond(with: .success(response))
         _ = try await fixture.run()
         fixture.describe {
-            $0.download = DownloadPlan(destination: URL(fileURLWithPath: "/nowhere"))
+            $0.download = DownloadPlan(to: URL(fileURLWithPath: "/nowhere"))
         }
         fixture.network.respond(with: "two")
         _ = try await fixture.run()

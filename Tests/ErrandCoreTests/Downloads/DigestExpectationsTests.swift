@@ -7,18 +7,18 @@ import Testing
 /// The digests that a download is checked against.
 @Suite struct DigestExpectationsTests {
     @Test func expectedDigestsOfTheAuthorComeFirst() {
-        var plan = DownloadPlan(destination: URL(fileURLWithPath: "/nowhere/x"))
+        var plan = DownloadPlan(to: URL(fileURLWithPath: "/nowhere/x"))
         let (mine, theirs) = (
             DownloadedFile.Digest.sha1("aa"), DownloadedFile.Digest.md5("bb")
         )
         #expect(DigestExpectations(plan, server: [theirs, mine]).expected == [theirs, mine])
-        plan.options.computedDigests = [.sha512]
+        plan.computedDigests = [.sha512]
         #expect(DigestExpectations(plan).algorithms == [.sha512])
         #expect(DigestExpectations(plan, server: [theirs]).algorithms == [.sha512, .md5])
-        plan.options.verifiesServerDigests = false
+        plan.verifiesServerDigests = false
         #expect(DigestExpectations(plan, server: [theirs]).expected == [])
-        plan.options.verifiesServerDigests = true
-        plan.options.expectedDigests = [mine]
+        plan.verifiesServerDigests = true
+        plan.expectedDigests = [mine]
         plan.sha256 = "CC"
         let both = DigestExpectations(plan, server: [theirs])
         #expect(both.expected == [.sha256("cc"), mine])

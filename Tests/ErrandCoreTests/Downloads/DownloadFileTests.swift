@@ -65,7 +65,7 @@ struct DownloadFileTests {
 
     @Test func unacceptableStatusKeepsThePart() async throws {
         await interruptDownload(at: 40_000)
-        fixture.describe { $0.acceptableStatusCodes = 206..<207 }
+        fixture.describe { $0.acceptance.statuses = [206] }
         fixture.server.change { $0.headers = [.eTag: "\"v2\""] }
         #expect(await fixture.runToError()?.code == .unacceptableStatus)
         #expect(try Data(contentsOf: fixture.part).count == 40_000)
@@ -89,7 +89,7 @@ struct DownloadFileTests {
     /// A sync that ends later does not write the old journal.
     @Test func restartDoesNotWaitForASync() async throws {
         let destination = try DownloadDestination(
-            DownloadPlan(destination: fixture.destination), url: URI())
+            DownloadPlan(to: fixture.destination), url: URI())
         let entered = DispatchSemaphore(value: 0)
         let proceed = DispatchSemaphore(value: 0)
         let descriptor = try FileLock.openLocked(destination.part)
@@ -136,7 +136,7 @@ struct DownloadFileTests {
     @Test func fullDiskIsReported() async throws {
         try #require(FileManager.default.fileExists(atPath: "/dev/full"))
         let destination = try DownloadDestination(
-            DownloadPlan(destination: fixture.destination), url: URI())
+            DownloadPlan(to: fixture.destination), url: URI())
         let file = PartFile(destination, descriptor: open("/dev/full", O_RDWR))
         let error = Data("x".utf8).withUnsafeBytes { file.append($0) }
         #expect(error?.code == .fileFailed)
@@ -216,7 +216,7 @@ struct DownloadFileTests {
 
     @Test(arguments: ["", "abc", String(repeating: "g", count: 64)])
     func invalidDigestIsRefused(text: String) {
-        let plan = DownloadPlan(destination: fixture.destination, sha256: text)
+        let plan = DownloadPlan(to: fixture.destination) { $0.sha256 = text }
         let error = #expect(throws: RequestError.self) { try plan.check() }
         #expect(error?.code == .invalidConfiguration && error?.stage == .build)
     }
@@ -226,7 +226,7 @@ struct DownloadFileTests {
     @Test func secondDownloadToTheSameFileFails() async throws {
         let second = Mutex<RequestError?>(nil)
         let destination = try DownloadDestination(
-            DownloadPlan(destination: fixture.destination), url: URI())
+            DownloadPlan(to: fixture.destination), url: URI())
         fixture.server.change { state in
             state.onBody = {
                 do throws(RequestError) { _ = try PartFile(destination) } catch {
@@ -285,7 +285,7 @@ struct DownloadFileTests {
         // The process was killed after linking the final name, before removing the part's name.
         try writeFile("finished")
         fixture.plan { $0.existingFile = .rename }
-        var plan = DownloadPlan(destination: fixture.destination)
+        var plan = DownloadPlan(to: fixture.destination)
         plan.existingFile = .rename
         let part = try DownloadDestination(
             plan, url: URI(scheme: "http", host: "a", path: "/f.bin")
@@ -310,7 +310,7 @@ struct DownloadFileTests {
 
     @Test func journalOffsetMatchesTheSyncedSize() async throws {
         let destination = try DownloadDestination(
-            DownloadPlan(destination: fixture.destination), url: URI())
+            DownloadPlan(to: fixture.destination), url: URI())
         let file = try PartFile(destination, syncInterval: 1000)
         let journal = DownloadJournal(
             url: "u", validator: "\"v\"", total: nil, session: BootSession.current)

@@ -143,10 +143,10 @@ struct DownloadPlacesTests {
         try write("old", "f.bin")
         fixture.plan {
             $0.existingFile = .keep
-            $0.options.expectedDigests = [.md5(MD5.hex("old".utf8))]
+            $0.expectedDigests = [.md5(MD5.hex("old".utf8))]
         }
         #expect(try await fixture.run().downloadedFile?.digests == [.md5(MD5.hex("old".utf8))])
-        fixture.plan { $0.options.expectedDigests = [.md5(MD5.hex(content))] }
+        fixture.plan { $0.expectedDigests = [.md5(MD5.hex(content))] }
         let error = await fixture.runToError()
         #expect(error?.code == .digestMismatch && error?.message.contains("was kept") == true)
         #expect(error?.underlying is DownloadedFile.DigestMismatch)
@@ -190,9 +190,9 @@ struct DownloadPlacesTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         fixture.plan {
             $0.existingFile = policy
-            $0.options.partFolder = folder
-            $0.options.expectedDigests = [.md5(MD5.hex(content))]
-            $0.options.fileMode = 0o640
+            $0.partFolder = folder
+            $0.expectedDigests = [.md5(MD5.hex(content))]
+            $0.fileMode = 0o640
         }
         await interrupt(at: 40_000)
         #expect(fixture.names.isEmpty)
@@ -208,7 +208,7 @@ struct DownloadPlacesTests {
     @Test func partsOfOneFolderDoNotCollide() async throws {
         let folder = partFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
-        fixture.plan { $0.options.partFolder = folder }
+        fixture.plan { $0.partFolder = folder }
         await interrupt(at: 10)
         fixture.plan { $0.destination = fixture.directory.appendingPathComponent("x/f.bin") }
         await interrupt(at: 10)
@@ -226,20 +226,22 @@ struct DownloadPlacesTests {
         }
         try await fixture.run()
         #expect(try modified()?.timeIntervalSince1970 != 784_111_777)
-        fixture.plan { $0.options.setsModificationTime = true }
+        fixture.plan { $0.setsModificationTime = true }
         try await fixture.run()
         #expect(try modified()?.timeIntervalSince1970 == 784_111_777)
     }
 
     @Test func invalidOptionsAreRefused() {
-        for (code, options) in [
-            (RequestError.Code.invalidConfiguration, DownloadPlan.Options { $0.fileMode = 0o1000 }),
+        for (code, plan) in [
+            (
+                RequestError.Code.invalidConfiguration,
+                DownloadPlan.to(fixture.destination) { $0.fileMode = 0o1000 }
+            ),
             (
                 .fileFailed,
-                DownloadPlan.Options { $0.partFolder = URL(string: "https://a.example/") }
+                .to(fixture.destination) { $0.partFolder = URL(string: "https://a.example/") }
             ),
         ] {
-            let plan = DownloadPlan(destination: fixture.destination, options: options)
             let error = #expect(throws: RequestError.self) { try plan.check() }
             #expect(error?.code == code && error?.stage == .build)
         }
@@ -247,7 +249,7 @@ struct DownloadPlacesTests {
 
     @Test func cancellationCanDiscardThePart() async throws {
         await interrupt(at: 40_000)
-        fixture.plan { $0.options.keepsPartWhenCancelled = false }
+        fixture.plan { $0.keepsPartWhenCancelled = false }
         #expect(await fixture.runToError(isCancelled: true)?.code == .cancelled)
         #expect(fixture.names.isEmpty)
         // A failure keeps it.
@@ -268,7 +270,7 @@ struct DownloadPlacesTests {
 
     @Test func resumedBytesNeedNoSpace() async throws {
         let file = try PartFile(
-            try DownloadDestination(DownloadPlan(destination: fixture.destination), url: URI()))
+            try DownloadDestination(DownloadPlan(to: fixture.destination), url: URI()))
         #expect(file.shortage(total: nil, keeping: 0) == nil)
         #expect(file.shortage(total: 100, keeping: 0) == nil)
         #expect(file.shortage(total: 1 << 60, keeping: 0)?.code == .insufficientSpace)

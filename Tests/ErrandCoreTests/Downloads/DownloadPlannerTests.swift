@@ -171,18 +171,20 @@ import Testing
         StartRow("resumption disabled", journal(40), size: 40, allows: false, .fresh),
     ]
 
+    private let plan = DownloadPlan(to: URL(fileURLWithPath: "/tmp/f"))
+
     @Test(arguments: starts)
     func startPositions(row: StartRow) {
         let start = DownloadPlanner.start(
             allowsResume: row.allows, url: "http://a/f", journal: row.journal, partSize: row.size,
-            session: "now")
+            session: "now", plan: plan)
         #expect(start == row.expected)
     }
 
     @Test func unknownSessionUsesTheSyncedOffset() {
         let start = DownloadPlanner.start(
             allowsResume: true, url: "http://a/f", journal: Self.journal(16, session: nil),
-            partSize: 40, session: nil)
+            partSize: 40, session: nil, plan: plan)
         #expect(start == Self.resume(16))
     }
 }

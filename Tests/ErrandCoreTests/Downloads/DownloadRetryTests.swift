@@ -95,10 +95,10 @@ struct DownloadRetryTests {
         let other = try DownloadStepFixture(in: fixture.directory.path)
         fixture.server.change { $0.cuts = [5000] }
         fixture.describe {
-            $0.retryDecider = { _ in
+            $0.sending.retryDecider = { _ in
                 do {
                     let destination = try DownloadDestination(
-                        DownloadPlan(destination: other.destination), url: URI())
+                        DownloadPlan(to: other.destination), url: URI())
                     _ = try PartFile(destination)
                 } catch {
                     codes.withLock { $0.append((error as? RequestError)?.code) }

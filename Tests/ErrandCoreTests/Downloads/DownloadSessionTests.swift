@@ -20,9 +20,9 @@ import Testing
     deinit { try? FileManager.default.removeItem(at: folder) }
 
     private func session() async throws -> DownloadSession {
-        let plan = DownloadPlan(
-            destination: folder.appendingPathComponent("f.bin"),
-            options: .init { $0.segments = .init(maximum: 4, minimumSize: 1000) })
+        let plan = DownloadPlan(to: folder.appendingPathComponent("f.bin")) {
+            $0.segments = .init(maximum: 4, minimumSize: 1000)
+        }
         let destination = try DownloadDestination(plan, url: url)
         let session = DownloadSession(
             plan, destination, try PartFile(destination), url: url, began: .zero)

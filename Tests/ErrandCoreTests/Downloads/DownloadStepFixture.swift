@@ -23,7 +23,7 @@ final class DownloadStepFixture: Sendable {
             .appendingPathComponent("errand-download-\(UUID().uuidString)", isDirectory: true)
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         server = RangeServer(content: content)
-        plan = Mutex(DownloadPlan(destination: directory.appendingPathComponent("f.bin")))
+        plan = Mutex(DownloadPlan(to: directory.appendingPathComponent("f.bin")))
     }
 
     deinit { try? FileManager.default.removeItem(at: directory) }

@@ -105,7 +105,7 @@ import Testing
 
     @Test func alternativeNamesKeepTheExtension() throws {
         func second(_ name: String) throws -> String {
-            let plan = DownloadPlan(destination: URL(fileURLWithPath: "/nowhere/" + name))
+            let plan = DownloadPlan(to: URL(fileURLWithPath: "/nowhere/" + name))
             return try DownloadDestination(plan, url: URI()).candidate(2).lastPathComponent
         }
         #expect(try second("a.txt") == "a 2.txt")
@@ -116,7 +116,7 @@ import Testing
 
     @Test func longNamesGetAShorterPartName() throws {
         let name = String(repeating: "é", count: 120)
-        let plan = DownloadPlan(destination: URL(fileURLWithPath: "/nowhere/" + name))
+        let plan = DownloadPlan(to: URL(fileURLWithPath: "/nowhere/" + name))
         let destination = try DownloadDestination(plan, url: URI())
         #expect(destination.part.lastPathComponent.utf8.count < 240)
         #expect(destination.part.lastPathComponent.hasSuffix(".errand-part"))

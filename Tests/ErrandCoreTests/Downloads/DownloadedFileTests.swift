@@ -89,7 +89,7 @@ struct DownloadedFileTests {
     // MARK: - Digests
 
     @Test func severalDigestsAreComputed() async throws {
-        fixture.plan { $0.options.computedDigests = Set(DownloadedFile.Digest.Algorithm.allCases) }
+        fixture.plan { $0.computedDigests = Set(DownloadedFile.Digest.Algorithm.allCases) }
         let digests = try await fixture.run().downloadedFile?.digests
         #expect(
             digests == [
@@ -105,8 +105,8 @@ struct DownloadedFileTests {
         fixture.server.change { ($0.cuts, $0.longestRange) = ([40_000], longestRange) }
         _ = await fixture.runToError()
         fixture.plan {
-            $0.options.computedDigests = [.sha512, .md5]
-            $0.options.expectedDigests = [.sha1(SHA1.hex(content))]
+            $0.computedDigests = [.sha512, .md5]
+            $0.expectedDigests = [.sha1(SHA1.hex(content))]
         }
         let file = try await fixture.run().downloadedFile
         #expect(file?.resumedOffset == 40_000)
@@ -123,14 +123,14 @@ struct DownloadedFileTests {
             $0.headers[.eTag] = "\"v2\""
             $0.content = DownloadStepFixture.bytes(70_000, seed: 9)
         }
-        fixture.plan { $0.options.computedDigests = [.sha1] }
+        fixture.plan { $0.computedDigests = [.sha1] }
         let file = try await fixture.run().downloadedFile
         #expect(file?.digest(.sha1)?.hex == SHA1.hex(DownloadStepFixture.bytes(70_000, seed: 9)))
     }
 
     @Test func aMismatchNamesAlgorithmAndValues() async throws {
         let wrong = DownloadedFile.Digest.sha1(String(repeating: "0", count: 40))
-        fixture.plan { $0.options.expectedDigests = [.md5(MD5.hex(content)), wrong] }
+        fixture.plan { $0.expectedDigests = [.md5(MD5.hex(content)), wrong] }
         let error = await fixture.runToError()
         #expect(error?.code == .digestMismatch)
         let mismatch = error?.underlying as? DownloadedFile.DigestMismatch
@@ -158,7 +158,7 @@ struct DownloadedFileTests {
         #expect(await fixture.runToError()?.code == .digestMismatch)
         // The file of the first run is not touched.
         #expect(haveSameBytes(fixture.content(), content))
-        fixture.plan { $0.options.verifiesServerDigests = false }
+        fixture.plan { $0.verifiesServerDigests = false }
         #expect(try await fixture.run().downloadedFile?.digests == [])
     }
 
@@ -204,8 +204,7 @@ struct DownloadedFileTests {
 
     @Test func digestsOfWrongLengthAreRefused() {
         for digest in [DownloadedFile.Digest.md5("ab"), .sha1(String(repeating: "g", count: 40))] {
-            let plan = DownloadPlan(
-                destination: fixture.destination, options: .init { $0.expectedDigests = [digest] })
+            let plan = DownloadPlan(to: fixture.destination) { $0.expectedDigests = [digest] }
             let error = #expect(throws: RequestError.self) { try plan.check() }
             #expect(error?.code == .invalidConfiguration && error?.stage == .build)
         }

@@ -19,7 +19,7 @@ import Testing
     }
 
     private func use(segments: Int) {
-        fixture.plan { $0.options.segments = .init(maximum: segments, minimumSize: 5000) }
+        fixture.plan { $0.segments = .init(maximum: segments, minimumSize: 5000) }
     }
 
     @Test(arguments: PlantedFile.possible, ["part", "journal", "journal-table"])
@@ -107,7 +107,7 @@ import Testing
         try PlantedFile.pipe.plant(at: fixture.destination)
         fixture.plan {
             $0.existingFile = .keep
-            $0.options.computedDigests = [.md5]
+            $0.computedDigests = [.md5]
         }
         #expect(await fixture.runToError()?.code == .fileFailed)
     }

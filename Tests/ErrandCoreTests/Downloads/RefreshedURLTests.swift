@@ -19,7 +19,7 @@ struct RefreshedURLTests {
         _ refreshedURL: @escaping @Sendable (RequestError) async throws -> String?
     ) {
         fixture.plan {
-            $0.options.urlRefresh = .init(after: codes, refreshedURL: refreshedURL)
+            $0.urlRefresh = .init(after: codes, refreshedURL: refreshedURL)
         }
     }
 
@@ -130,7 +130,7 @@ struct RefreshedURLTests {
             (DownloadPlan.URLRule.identical, "-"), (.ignoringQuery, "bytes=40000-"),
             (.any, "bytes=40000-"),
         ] {
-            fixture.plan { $0.options.resumableURL = rule }
+            fixture.plan { $0.resumableURL = rule }
             await interrupt(at: 40_000)
             try await runAgain(query: "expires=2")
             #expect(fixture.server.ranges.last == range)
@@ -142,7 +142,7 @@ struct RefreshedURLTests {
         for (rule, range) in [
             (DownloadPlan.URLRule.ignoringQuery, "-"), (.any, "bytes=40000-"),
         ] {
-            fixture.plan { $0.options.resumableURL = rule }
+            fixture.plan { $0.resumableURL = rule }
             await interrupt(at: 40_000)
             try await runAgain(query: nil, path: "/mirror/f.bin", host: "b")
             #expect(fixture.server.ranges.last == range)
@@ -152,7 +152,7 @@ struct RefreshedURLTests {
     @Test func partInAFolderHasOneNameForAllQueries() async throws {
         fixture.plan {
             $0.destination = $0.destination.deletingLastPathComponent()
-            $0.options.resumableURL = .ignoringQuery
+            $0.resumableURL = .ignoringQuery
         }
         fixture.server.change { $0.cuts = [40_000] }
         _ = try? await runAgain(query: "expires=1")
@@ -162,7 +162,7 @@ struct RefreshedURLTests {
     }
 
     @Test func anotherURLWithAnotherTotalStartsAgain() async throws {
-        fixture.plan { $0.options.resumableURL = .any }
+        fixture.plan { $0.resumableURL = .any }
         await interrupt(at: 40_000)
         let grown = DownloadStepFixture.bytes(120_000)
         fixture.server.change { $0.content = grown }

@@ -93,8 +93,8 @@ import Testing
     @Test(arguments: [true, false], [0, 5000] as [Int64])
     func fileWithoutAValidatorIsResumedOnlyByOption(isAllowed: Bool, overlap: Int64) async throws {
         fixture.plan {
-            $0.options.resumesWithoutValidator = isAllowed
-            $0.options.weakValidatorOverlap = overlap
+            $0.resumesWithoutValidator = isAllowed
+            $0.weakValidatorOverlap = overlap
         }
         fixture.server.change { ($0.headers, $0.cuts) = ([:], [40_000]) }
         _ = await fixture.runToError()
@@ -108,7 +108,7 @@ import Testing
     /// Each of them starts the download again.
     @Test(arguments: ["length", "tag", "date", "unknown length", "option"])
     func changedFileWithoutAValidatorStartsAgain(change: String) async throws {
-        fixture.plan { $0.options.resumesWithoutValidator = true }
+        fixture.plan { $0.resumesWithoutValidator = true }
         fixture.server.change { ($0.headers, $0.cuts) = ([:], [40_000]) }
         if change == "unknown length" { fixture.server.change { $0.sendsContentLength = false } }
         _ = await fixture.runToError()
@@ -120,7 +120,7 @@ import Testing
             fixture.server.change {
                 $0.headers = [.lastModified: "Sun, 06 Nov 1994 08:49:37 GMT"]
             }
-        case "option": fixture.plan { $0.options.resumesWithoutValidator = false }
+        case "option": fixture.plan { $0.resumesWithoutValidator = false }
         default: break
         }
         let expected = other
@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test func retryContinuesWithoutAValidator() async throws {
-        fixture.plan { $0.options.resumesWithoutValidator = true }
+        fixture.plan { $0.resumesWithoutValidator = true }
         fixture.describe { $0.retryPolicy = RetryPolicy(maximumAttempts: 2, baseDelay: .zero) }
         fixture.server.change { ($0.headers, $0.cuts) = ([:], [40_000]) }
         try await fixture.run()
@@ -140,7 +140,7 @@ import Testing
 
     /// A complete part is confirmed by the length of the 416.
     @Test func completePartWithoutAValidatorIsConfirmed() async throws {
-        fixture.plan { $0.options.resumesWithoutValidator = true }
+        fixture.plan { $0.resumesWithoutValidator = true }
         fixture.server.change { ($0.headers, $0.cuts) = ([:], [100_000]) }
         _ = await fixture.runToError()
         try await fixture.run()

@@ -13,7 +13,7 @@ struct WeakValidatorTests {
 
     init() throws {
         fixture = try DownloadStepFixture()
-        fixture.plan { $0.options.weakValidatorOverlap = 5000 }
+        fixture.plan { $0.weakValidatorOverlap = 5000 }
         fixture.server.change { $0.headers = [.eTag: "W/\"v1\""] }
     }
 
@@ -92,7 +92,7 @@ struct WeakValidatorTests {
 
     @Test func withoutTheOptionThePartIsNotUsed() async throws {
         await interrupt(at: 40_000)
-        fixture.plan { $0.options.weakValidatorOverlap = 0 }
+        fixture.plan { $0.weakValidatorOverlap = 0 }
         try await fixture.run()
         #expect(fixture.server.ranges == ["-", "-"])
     }

@@ -10,9 +10,9 @@ import Testing
         fixture.transport.on(nil, nil, .silence)
         var counts = fixture.agent.activity.makeAsyncIterator()
         #expect(await counts.next() == 0)
-        let first = fixture.agent.start(Plain("x").describe())
+        let first = fixture.agent.start(Plain("x").makeDescription())
         #expect(await counts.next() == 1)
-        let second = fixture.agent.start(Plain("x").describe())
+        let second = fixture.agent.start(Plain("x").makeDescription())
         #expect(await counts.next() == 2)
         #expect(fixture.agent.activity.current == 2)
         first.cancel()
@@ -61,8 +61,8 @@ import Testing
         let fixture = AgentFixture()
         fixture.transport.on(nil, nil, .silence)
         var owner: RequestOwner? = RequestOwner()
-        let bound = owner.map { fixture.agent.start(Plain("x").describe()).bind(to: $0) }
-        let free = fixture.agent.start(Plain("x").describe())
+        let bound = owner.map { fixture.agent.start(Plain("x").makeDescription()).bind(to: $0) }
+        let free = fixture.agent.start(Plain("x").makeDescription())
         for _ in 0..<2 { _ = try await fixture.transport.nextRequest() }
         #expect(owner?.count == 1)
         owner = nil
@@ -77,7 +77,7 @@ import Testing
         let fixture = AgentFixture()
         fixture.transport.on(nil, nil, .json("{}"))
         let owner = RequestOwner()
-        let task = fixture.agent.start(Plain("x").describe())
+        let task = fixture.agent.start(Plain("x").makeDescription())
         task.bind(to: owner)
         _ = try await task.response()
         #expect(owner.count == 0)

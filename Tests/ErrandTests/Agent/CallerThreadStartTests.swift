@@ -15,11 +15,13 @@ import Testing
 
     private final class ValidatedRequest: BaseRequest {
         override var url: EndpointURL { "/validated" }
-        override var processors: [any ResponseProcessor] { [MainThreadCheck()] }
-        override var businessValidator: BusinessValidator? {
-            BusinessValidator { _ in
-                MainThread.isCurrent ? .reject(MainThreadCheck.OnMain()) : .accept
-            }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.responseProcessors += [MainThreadCheck()]
+            request.acceptance.rules.append(
+                ResponseRule { _ in
+                    MainThread.isCurrent ? .reject(MainThreadCheck.OnMain()) : .accept
+                })
         }
     }
 
@@ -113,18 +115,6 @@ import Testing
             count.add(1, ordering: .relaxed)
             if MainThread.isCurrent { countOnMain.add(1, ordering: .relaxed) }
         }
-    }
-
-    @Test func progressHandlersAreNotCalledInsideStart() async {
-        let countOnMain = Atomic<Int>(0)
-        let request = InlineRequest("http://[broken") {
-            $0.progressHandler = { _ in
-                if MainThread.isCurrent { countOnMain.add(1, ordering: .relaxed) }
-            }
-        }
-        #expect(
-            await run(AgentFixture { $0.eventListeners = [] }.with(request))?.code == .invalidURL)
-        #expect(countOnMain.load(ordering: .relaxed) == 0)
     }
 
     @Test func invalidRequestFailsAfterStartReturns() async {

@@ -23,10 +23,10 @@ private final class OwnAcceptHeader: BaseRequest {
     @Test func runningTasksKeepTheirEnvironmentAfterASwitch() async throws {
         let gate = Gate()
         fixture.transport.on(.get, nil, ScriptedResponse.json("{}").held(by: gate))
-        let before = fixture.agent.start(Plain("x").describe())
+        let before = fixture.agent.start(Plain("x").makeDescription())
         _ = try await fixture.transport.nextRequest()
         fixture.agent.configuration.environment = "staging"
-        let after = fixture.agent.start(Plain("x").describe())
+        let after = fixture.agent.start(Plain("x").makeDescription())
         _ = try await fixture.transport.nextRequest()
         gate.open()
         #expect(try await before.response().url.string == "https://api.example.com/x")
@@ -109,7 +109,7 @@ private final class OwnAcceptHeader: BaseRequest {
         ]
         for _ in 0..<3 { try await fixture.with(Plain("x")).send() }
         try await fixture.with(Plain("https://WWW.example.com/x")).send()
-        let task = fixture.agent.start(Plain("https://www.EXAMPLE.com/x").describe())
+        let task = fixture.agent.start(Plain("https://www.EXAMPLE.com/x").makeDescription())
         try await fixture.clock.untilSleeping()
         #expect(fixture.transport.requests.count == 4)
         task.cancel()

@@ -42,7 +42,10 @@ import Testing
     private final class StoredFirst: BaseRequest {
         override var url: EndpointURL { "x" }
         override var cacheSeconds: Int { 60 }
-        override var cachePolicy: CachePolicy? { .cacheThenLoad }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.cache.policy = .cacheThenLoad
+        }
     }
 
     @Test(arguments: [true, false], [true, false])
@@ -96,7 +99,10 @@ import Testing
     /// Joins an identical request.
     private final class Joining: BaseRequest {
         override var url: EndpointURL { "x" }
-        override var duplicatePolicy: DuplicatePolicy { .join }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.sending.duplicates = .join
+        }
     }
 
     /// An accessory that holds an object of its user.

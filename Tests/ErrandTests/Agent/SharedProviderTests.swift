@@ -18,8 +18,11 @@ import Testing
         override var url: EndpointURL { "x" }
         override var headers: HTTPFields { ownHeaders }
         override var arguments: Arguments? { ownArguments }
-        override var usesSharedHeaders: Bool { usesShared }
-        override var usesSharedArguments: Bool { usesShared }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            if !usesShared { request.uses.remove(.sharedHeaders) }
+            if !usesShared { request.uses.remove(.sharedArguments) }
+        }
     }
 
     /// Counts the calls of a provider.

@@ -46,14 +46,14 @@ import Testing
     @Test func closureRefuses() async throws {
         let fixture = AgentFixture()
         respond(fixture)
-        try await send(fixture) { $0.responseToStore = { _ in nil } }
+        try await send(fixture) { $0.cache.transform = { _ in nil } }
         #expect(outcomes(fixture.events) == ["cacheNotStored(\(Self.name(.refusedByClosure)))"])
     }
 
     @Test func responseThatMustNotBeStored() async throws {
         let fixture = AgentFixture()
         respond(fixture, [.cacheControl: "no-store"])
-        try await send(fixture) { $0.cachePolicy = .http }
+        try await send(fixture) { $0.cache.policy = .http }
         #expect(outcomes(fixture.events) == ["cacheNotStored(\(Self.name(.notAllowed)))"])
     }
 

@@ -52,8 +52,8 @@ import Testing
         func request(rejects: Bool = false) -> InlineRequest {
             InlineRequest("item", agent: agent) {
                 $0.cacheSeconds = 60
-                $0.cacheIdentity = "user"
-                $0.writesCacheAsynchronously = false
+                $0.cache.identity = "user"
+                $0.cache.writesAsynchronously = false
                 if rejects { $0.validator = ["missing": .number] }
             }
         }

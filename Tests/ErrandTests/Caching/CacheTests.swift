@@ -16,11 +16,14 @@ final class CachedRequest: BaseRequest {
     override var arguments: Arguments? { ["q": "x", "nonce": nonce] }
     override var cacheSeconds: Int { seconds }
     override var cacheVersion: Int { version }
-    override var cacheIdentity: String? { identity }
-    override var cachePolicy: CachePolicy? { policy }
+    override func configure(_ request: inout RequestDescription) {
+        super.configure(&request)
+        request.cache.identity = identity
+        request.cache.policy = policy
+        request.cache.writesAsynchronously = false
+        request.cache.arguments = ["q": "x"]
+    }
     override var validator: JSONShape? { shape }
-    override var writesCacheAsynchronously: Bool { false }
-    override func cacheArguments(_ arguments: Arguments?) -> Arguments? { ["q": "x"] }
 }
 
 @Suite(.limited) struct CacheTests {

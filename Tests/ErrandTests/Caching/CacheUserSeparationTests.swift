@@ -58,10 +58,10 @@ private final class Signer: Authenticator {
     ) -> RequestTask {
         fixture.agent.start(
             InlineRequest(EndpointURL(raw: url)) {
-                if mode == .time { $0.cacheSeconds = 600 } else { $0.cachePolicy = .http }
-                $0.writesCacheAsynchronously = false
+                if mode == .time { $0.cacheSeconds = 600 } else { $0.cache.policy = .http }
+                $0.cache.writesAsynchronously = false
                 change(&$0)
-            }.describe())
+            }.makeDescription())
     }
 
     /// Requests of the users a, b, a and b: the last two use the stored responses of the first two.
@@ -100,8 +100,8 @@ private final class Signer: Authenticator {
         func request(_ user: String) -> InlineRequest {
             signIn(user)
             return InlineRequest("me", agent: fixture.agent) {
-                if mode == .time { $0.cacheSeconds = 600 } else { $0.cachePolicy = .http }
-                $0.writesCacheAsynchronously = false
+                if mode == .time { $0.cacheSeconds = 600 } else { $0.cache.policy = .http }
+                $0.cache.writesAsynchronously = false
                 describe(&$0, user)
             }
         }
@@ -225,8 +225,8 @@ private final class Signer: Authenticator {
         try await expectSeparateEntries(
             mode, fixture(),
             describe: {
-                $0.securityPolicy = SecurityPolicy()
-                $0.securityPolicy?.clientIdentity = .pkcs12(Data($1.utf8), password: "hush")
+                $0.sending.security = SecurityPolicy()
+                $0.sending.security?.clientIdentity = .pkcs12(Data($1.utf8), password: "hush")
             })
     }
 
@@ -257,7 +257,7 @@ private final class Signer: Authenticator {
         let fixture = fixture { $0.authenticators = [bearer()] }
         for token in ["1", "2"] {
             secret.text = token
-            _ = try await start(mode, fixture) { $0.cacheIdentity = "a" }.response()
+            _ = try await start(mode, fixture) { $0.cache.identity = "a" }.response()
         }
         #expect(fixture.transport.requests.count == 1)
     }
@@ -368,7 +368,7 @@ private final class Signer: Authenticator {
             _ = try await start(.http, fixture).response()
         }
         _ = try await fixture.agent.start(
-            InlineRequest("me") { $0.method = .post }.describe()
+            InlineRequest("me") { $0.method = .post }.makeDescription()
         ).response()
         #expect(try await start(.http, fixture).response().source == .network)
         secret.text = "a"
@@ -383,11 +383,13 @@ private final class Signer: Authenticator {
         for user in ["a", "b"] {
             secret.text = user
             tasks.append(
-                fixture.agent.start(InlineRequest("me") { $0.duplicatePolicy = .join }.describe()))
+                fixture.agent.start(
+                    InlineRequest("me") { $0.sending.duplicates = .join }.makeDescription()))
             _ = try await fixture.transport.nextRequest()
         }
         tasks.append(
-            fixture.agent.start(InlineRequest("me") { $0.duplicatePolicy = .join }.describe()))
+            fixture.agent.start(
+                InlineRequest("me") { $0.sending.duplicates = .join }.makeDescription()))
         try await fixture.untilJoined()
         gate.open()
         for task in tasks { _ = try await task.response() }

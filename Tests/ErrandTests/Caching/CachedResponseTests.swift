@@ -19,8 +19,8 @@ import Testing
         _ change: (inout RequestDescription) -> Void = { _ in }
     ) -> InlineRequest {
         InlineRequest(EndpointURL(raw: path), agent: fixture.agent) {
-            if mode == .time { $0.cacheSeconds = 60 } else { $0.cachePolicy = .http }
-            $0.writesCacheAsynchronously = false
+            if mode == .time { $0.cacheSeconds = 60 } else { $0.cache.policy = .http }
+            $0.cache.writesAsynchronously = false
             change(&$0)
         }
     }
@@ -51,7 +51,7 @@ import Testing
         script("[1]")
         _ = try await request(mode).send()
         let processed = request(mode) {
-            $0.processors = [
+            $0.responseProcessors = [
                 ClosureProcessor { response, _ in
                     var response = response
                     response.body = .data(Data("[2]".utf8))
@@ -70,9 +70,9 @@ import Testing
         fixture.clock.advance(by: .seconds(100))
         for (seconds, isFound) in [(39, false), (40, true)] {
             let limit = { (it: inout RequestDescription) in
-                it.maximumStaleness = .seconds(seconds)
+                it.cache.maximumStaleness = .seconds(seconds)
                 if mode == .time {
-                    it.cachePolicy = .cacheOnly
+                    it.cache.policy = .cacheOnly
                 } else {
                     it.headers[.cacheControl] = "only-if-cached"
                 }
@@ -108,7 +108,7 @@ import Testing
         let failing: [(InlineRequest, RequestError.Code)] = [
             (request(.time) { $0.validator = ["missing": .number] }, .shapeMismatch),
             (request(.time) { $0.cacheSeconds = -1 }, .invalidCombination),
-            (request(.time) { $0.responseToStore = { _ in nil } }, .invalidCombination),
+            (request(.time) { $0.cache.transform = { _ in nil } }, .invalidCombination),
             // No lifetime, and no validator.
             (request(.http), .invalidCombination),
         ]
@@ -130,7 +130,7 @@ import Testing
                 ScriptedResponse(headers: lasting, body: Data("[1]".utf8)).held(by: gate))
         }
         let tasks = [("a", 1), ("b", 2)].map { path, tag in
-            fixture.agent.start(request(.time, path) { $0.tag = tag }.describe())
+            fixture.agent.start(request(.time, path) { $0.tag = tag }.makeDescription())
         }
         for _ in tasks { _ = try await fixture.transport.nextRequest() }
         #expect(try await fixture.agent.clearCache(where: .init(tag: 1)) == 0)
@@ -154,7 +154,7 @@ import Testing
         #expect(try await request(mode).cachedResponse()?.data == Data("[2]".utf8))
         script("[1]", path: "/other")
         let refusing = { (it: inout RequestDescription) in
-            it.responseToStore = { $0.data == Data("[2]".utf8) ? nil : $0 }
+            it.cache.transform = { $0.data == Data("[2]".utf8) ? nil : $0 }
         }
         _ = try await request(mode, "other", refusing).send()
         #expect(try await request(mode, "other").cachedResponse() == nil)
@@ -165,7 +165,7 @@ import Testing
         for (path, refuses) in [("kept", false), ("refused", true)] {
             script("[1]", path: "/" + path)
             let streamed = request(mode, path) {
-                $0.responseToStore = { response in
+                $0.cache.transform = { response in
                     bodies.withLock { $0.append(response.data.count) }
                     return refuses ? nil : response
                 }
@@ -184,7 +184,7 @@ import Testing
             headers[.age] = value
             script("[1]", headers: headers)
             #expect(
-                try await request(.time) { $0.cachePolicy = .reload }.send().age
+                try await request(.time) { $0.cache.policy = .reload }.send().age
                     == .seconds(seconds))
         }
     }

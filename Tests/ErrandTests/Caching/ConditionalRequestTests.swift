@@ -35,6 +35,7 @@ import Testing
     private final class Download: BaseRequest, FileOutput {
         let destination = FileManager.default.temporaryDirectory
             .appendingPathComponent("errand-\(UUID().uuidString)")
+        var download: DownloadPlan { .to(destination) }
         override var url: EndpointURL { "x" }
         override var headers: HTTPFields { [.ifNoneMatch: "\"a\""] }
     }
@@ -47,7 +48,7 @@ import Testing
     ) -> InlineRequest {
         InlineRequest("x") {
             $0.headers = fields
-            $0.cachePolicy = policy
+            $0.cache.policy = policy
             if policy != nil, policy != .http { $0.cacheSeconds = 600 }
             describe(&$0)
         }
@@ -203,7 +204,7 @@ import Testing
             try await self.request("failed").send(on: agent)
         }
         expectPlain(try #require(error?.response), .network)
-        let stream = try await request { $0.responseSerializer = .data }.stream(on: agent)
+        let stream = try await request { $0.acceptance.format = .any }.stream(on: agent)
         #expect(stream.response.headers[.contentEncoding] == nil)
         #expect(stream.response.headers[.contentLength] == nil)
         var bytes = Data()
@@ -217,7 +218,7 @@ import Testing
             let agent = agent(transport)
             for source in [Response.Source.network, .cacheFresh, .cacheFresh] {
                 let response = try await request {
-                    $0.cachePolicy = policy
+                    $0.cache.policy = policy
                     if policy != .http { $0.cacheSeconds = 600 }
                 }.send(on: agent)
                 expectPlain(response, source)
@@ -228,10 +229,10 @@ import Testing
     /// A range refers to the encoded bytes (RFC 9110 §14.2).
     @Test func storedDecodedBodyIsNotUsedForARange() async throws {
         let agent = agent(.curl)
-        _ = try await request { $0.cachePolicy = .http }.send(on: agent)
+        _ = try await request { $0.cache.policy = .http }.send(on: agent)
         let count = server.requests.count
         _ = try await request {
-            $0.cachePolicy = .http
+            $0.cache.policy = .http
             $0.headers = [.range: "bytes=0-9"]
         }.send(on: agent)
         #expect(server.requests.count == count + 1)
@@ -241,12 +242,12 @@ import Testing
         let agent = agent(.curl)
         let head = try await request { $0.method = .head }.send(on: agent)
         #expect(head.headers[.contentEncoding] == "gzip" && head.headers[.contentLength] != nil)
-        let unknown = try await request("unknown") { $0.responseSerializer = .data }.send(on: agent)
+        let unknown = try await request("unknown") { $0.acceptance.format = .any }.send(on: agent)
         #expect(unknown.headers[.contentEncoding] == "x-other")
         #expect(unknown.headers[.contentLength] == "3" && unknown.data == Data("abc".utf8))
         let raw = try await request {
-            $0.responseSerializer = .data
-            $0.transportOverrides = TransportOverrides(decodesContent: false)
+            $0.acceptance.format = .any
+            $0.sending.transport = TransportOverrides(decodesContent: false)
         }.send(on: agent)
         #expect(raw.headers[.contentEncoding] == "gzip" && raw.data != Self.plain)
         #expect(raw.headers[.contentLength] == "\(raw.data.count)")

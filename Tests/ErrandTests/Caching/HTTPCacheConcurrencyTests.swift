@@ -20,8 +20,8 @@ import Testing
 
     private func startPage(_ duplicates: DuplicatePolicy = .allow) -> RequestTask {
         var page = RequestDescription(endpoint: "Page", url: "page")
-        page.cachePolicy = .http
-        page.duplicatePolicy = duplicates
+        page.cache.policy = .http
+        page.sending.duplicates = duplicates
         return fixture.agent.start(page)
     }
 

@@ -35,8 +35,8 @@ import Testing
     private func getRange(_ range: String) async throws -> Response {
         let endpoint = InlineRequest("page") {
             $0.headers = [.range: range]
-            $0.cachePolicy = .http
-            $0.responseSerializer = .data
+            $0.cache.policy = .http
+            $0.acceptance.format = .any
         }
         return try await endpoint.send(on: fixture.agent)
     }

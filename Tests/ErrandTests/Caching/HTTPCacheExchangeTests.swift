@@ -17,8 +17,8 @@ import Testing
         let endpoint = InlineRequest(EndpointURL(raw: path)) {
             $0.method = method
             $0.headers = headers
-            $0.cachePolicy = .http
-            $0.responseSerializer = .data
+            $0.cache.policy = .http
+            $0.acceptance.format = .any
             describe(&$0)
         }
         return try await endpoint.send(on: fixture.agent)
@@ -72,8 +72,8 @@ import Testing
         moved(.found, [.cacheControl: "max-age=60"])
         _ = try await get("old")
         let kept = try await get("old") {
-            $0.redirectPolicy = RedirectPolicy(maximumCount: 0)
-            $0.acceptableStatusCodes = 200..<400
+            $0.sending.redirects = RedirectPolicy(maximumCount: 0)
+            $0.acceptance.statuses = StatusCodes(200..<400)
         }
         #expect(kept.status == .found && kept.source == .cacheFresh)
         #expect(kept.headers[.age] == "0" && count("/old") == 1)
@@ -98,7 +98,7 @@ import Testing
         let only: HTTPFields = [.cacheControl: "only-if-cached"]
         let error = await #expect(throws: RequestError.self) { try await get("a", only) }
         #expect(error?.code == .cacheMiss && error?.response?.status == .gatewayTimeout)
-        let response = try await get("a", only) { $0.acceptableStatusCodes = 200..<600 }
+        let response = try await get("a", only) { $0.acceptance.statuses = StatusCodes(200..<600) }
         #expect(response.status == .gatewayTimeout && response.isFromCache)
         #expect(fixture.transport.requests.isEmpty)
         moved(.found, [.cacheControl: "max-age=60"])
@@ -141,10 +141,10 @@ import Testing
             ScriptedResponse(
                 status: .ok, headers: [.cacheControl: "max-age=60", .setCookie: "theme=dark"])
         }
-        _ = try await get("a") { $0.cacheIdentity = "ann" }
-        let own = try await get("a") { $0.cacheIdentity = "ann" }
+        _ = try await get("a") { $0.cache.identity = "ann" }
+        let own = try await get("a") { $0.cache.identity = "ann" }
         #expect(own.source == .cacheFresh && own.headers[.setCookie] == "theme=dark")
-        #expect(try await get("a") { $0.cacheIdentity = "bob" }.source == .network)
+        #expect(try await get("a") { $0.cache.identity = "bob" }.source == .network)
     }
 
     @Test func cookiesWithoutAUserAreNotStored() async throws {
@@ -153,7 +153,7 @@ import Testing
             ScriptedResponse(
                 status: .ok, headers: [.cacheControl: "max-age=60", .setCookie: "session=1"])
         }
-        let endpoint = { InlineRequest("a") { $0.cachePolicy = .http } }
+        let endpoint = { InlineRequest("a") { $0.cache.policy = .http } }
         #expect(try await endpoint().send(on: plain.agent).headers[.setCookie] == "session=1")
         let stored = try await endpoint().send(on: plain.agent)
         #expect(stored.source == .cacheFresh && stored.headers[.setCookie] == nil)
@@ -176,8 +176,8 @@ import Testing
         }
         let endpoint = {
             InlineRequest("a") {
-                $0.cachePolicy = .http
-                $0.cacheIdentity = identity
+                $0.cache.policy = .http
+                $0.cache.identity = identity
             }
         }
         _ = try await endpoint().send(on: plain.agent)
@@ -205,9 +205,9 @@ import Testing
         let endpoint = { (method: HTTPMethod) in
             InlineRequest("a") {
                 $0.method = method
-                $0.cachePolicy = .http
-                $0.cacheIdentity = identity
-                $0.responseSerializer = .data
+                $0.cache.policy = .http
+                $0.cache.identity = identity
+                $0.acceptance.format = .any
             }
         }
         _ = try await endpoint(.get).send(on: plain.agent)

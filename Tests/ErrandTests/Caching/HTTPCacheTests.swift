@@ -17,13 +17,16 @@ import Testing
         override var url: EndpointURL { "page" }
         override var method: HTTPMethod { verb }
         override var headers: HTTPFields { requestHeaders }
-        override var cachePolicy: CachePolicy? { .http }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.cache.policy = .http
+            request.acceptance.format = .json
+            request.acceptance.statuses = StatusCodes(acceptable)
+            request.sending.duplicates = duplicates
+            request.cache.writesAsynchronously = false
+        }
         override var validator: JSONShape? { shape }
-        override var responseSerializer: ResponseSerializer { .json }
-        override var acceptableStatusCodes: Range<Int> { acceptable }
-        override var duplicatePolicy: DuplicatePolicy { duplicates }
         override var body: HTTPBody? { content }
-        override var writesCacheAsynchronously: Bool { false }
     }
 
     private static let count = HTTPField.Name("X-Count") ?? .date

@@ -20,9 +20,12 @@ private final class Item: JSONRequest<Int> {
 
     override var url: EndpointURL { "item" }
     override var cacheSeconds: Int { isHTTP ? -1 : 60 }
-    override var cachePolicy: CachePolicy? { policy ?? (isHTTP ? .http : nil) }
-    override var maximumStaleness: Duration? { staleness }
-    override var writesCacheAsynchronously: Bool { false }
+    override func configure(_ request: inout RequestDescription) {
+        super.configure(&request)
+        request.cache.policy = policy ?? (isHTTP ? .http : nil)
+        request.cache.maximumStaleness = staleness
+        request.cache.writesAsynchronously = false
+    }
     override func didFinish() { log?.lines.append("didFinish") }
     override func didFail() { log?.lines.append("didFail") }
 }
@@ -262,7 +265,7 @@ private final class Item: JSONRequest<Int> {
         fixture.transport.on(.get, "/item", .silence)
         fixture.agent.reconfigure { $0.timeouts.total = .seconds(5) }
         let item = item()
-        let task = fixture.agent.start(item.describe())
+        let task = fixture.agent.start(item.makeDescription())
         _ = try await fixture.transport.nextRequest()
         _ = try await fixture.transport.nextRequest()
         fixture.clock.advance(by: .seconds(5))
@@ -276,8 +279,8 @@ private final class Item: JSONRequest<Int> {
         let gate = Gate()
         fixture.transport.on(.get, "/item", number("2").held(by: gate))
         let descriptions = (0..<2).map { _ in
-            var description = item().describe()
-            description.duplicatePolicy = .join
+            var description = item().makeDescription()
+            description.sending.duplicates = .join
             return description
         }
         let tasks = descriptions.map { fixture.agent.start($0) }
@@ -323,9 +326,9 @@ private final class Item: JSONRequest<Int> {
                 {
                     _ = try await fixture.with(
                         InlineRequest("file") {
-                            $0.cachePolicy = policy
+                            $0.cache.policy = policy
                             $0.download = DownloadPlan(
-                                destination: URL(fileURLWithPath: "/tmp/unused-file"))
+                                to: URL(fileURLWithPath: "/tmp/unused-file"))
                         }
                     ).send()
                 }

@@ -8,7 +8,10 @@ import Testing
 final class CachedUser: JSONRequest<User> {
     override var url: EndpointURL { "users" }
     override var cacheSeconds: Int { 60 }
-    override var writesCacheAsynchronously: Bool { false }
+    override func configure(_ request: inout RequestDescription) {
+        super.configure(&request)
+        request.cache.writesAsynchronously = false
+    }
 }
 
 /// Responses are shared and cached per credentials, and only acceptable responses are stored.
@@ -17,9 +20,9 @@ final class CachedUser: JSONRequest<User> {
         fixture.with(
             InlineRequest("me") {
                 $0.authorization = .bearer(token)
-                $0.duplicatePolicy = .join
+                $0.sending.duplicates = .join
                 $0.cacheSeconds = 60
-                $0.writesCacheAsynchronously = false
+                $0.cache.writesAsynchronously = false
             })
     }
 
@@ -29,9 +32,9 @@ final class CachedUser: JSONRequest<User> {
         fixture.transport.on(
             .get, "/me", ScriptedResponse.json(#"{"n":1}"#).held(by: gate),
             ScriptedResponse.json(#"{"n":2}"#).held(by: gate))
-        let first = fixture.agent.start(profileRequest("a", fixture).describe())
+        let first = fixture.agent.start(profileRequest("a", fixture).makeDescription())
         _ = try await fixture.transport.nextRequest()
-        let second = fixture.agent.start(profileRequest("b", fixture).describe())
+        let second = fixture.agent.start(profileRequest("b", fixture).makeDescription())
         _ = try await fixture.transport.nextRequest()
         gate.open()
         let numbers = [
@@ -71,10 +74,10 @@ final class CachedUser: JSONRequest<User> {
             fixture.with(
                 InlineRequest("me") {
                     $0.cacheSeconds = 60
-                    $0.writesCacheAsynchronously = false
+                    $0.cache.writesAsynchronously = false
                 })
         }
-        let first = fixture.agent.start(request().describe())
+        let first = fixture.agent.start(request().makeDescription())
         try await fixture.clock.untilSleeping()
         fixture.clock.advance(by: .seconds(60))
         #expect(try await first.response().json["n"].int == 2)
@@ -131,8 +134,8 @@ final class CachedUser: JSONRequest<User> {
             ScriptedResponse(headers: [.contentType: "text/html"], body: Data("<html>".utf8)))
         let request = fixture.with(
             InlineRequest("photo") {
-                $0.download = DownloadPlan(destination: folder.appendingPathComponent("p.jpg"))
-                $0.acceptableContentTypes = .types(["image/*"])
+                $0.download = DownloadPlan(to: folder.appendingPathComponent("p.jpg"))
+                $0.acceptance.contentTypes = ["image/*"]
             })
         let error = await #expect(throws: RequestError.self) { try await request.send() }
         #expect(error?.code == .unacceptableContentType)

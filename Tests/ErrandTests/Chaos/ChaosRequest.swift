@@ -24,8 +24,11 @@ final class ChaosRequest: BaseRequest {
     override var body: HTTPBody? {
         plan.method == "GET" ? nil : .string("request \(plan.id)", contentType: "text/plain")
     }
-    override var responseSerializer: ResponseSerializer { .data }
-    override var acceptableContentTypes: AcceptableContentTypes { .any }
+    override func configure(_ request: inout RequestDescription) {
+        super.configure(&request)
+        request.acceptance.format = .any
+        request.acceptance.contentTypes = ["*/*"]
+    }
     override var timeouts: Timeouts? {
         Timeouts(idle: .seconds(2), total: plan.isHurried ? .milliseconds(5) : nil)
     }

@@ -15,9 +15,9 @@ import Testing
         func start(_ configure: (inout RequestDescription) -> Void) -> RequestTask {
             fixture.agent.start(
                 InlineRequest("shared") {
-                    $0.duplicatePolicy = .reject
+                    $0.sending.duplicates = .reject
                     configure(&$0)
-                }.describe())
+                }.makeDescription())
         }
         let first = start { _ in }
         try await gate.reached()
@@ -54,37 +54,37 @@ import Testing
     @Test func transportOverridesDistinguishRequests() async throws {
         #expect(
             try await !isDuplicate {
-                $0.transportOverrides = TransportOverrides(httpVersion: .http11)
+                $0.sending.transport = TransportOverrides(httpVersion: .http11)
             })
         #expect(
             try await !isDuplicate {
                 var overrides = TransportOverrides()
                 overrides.maximumBodyBytes = 3
-                $0.transportOverrides = overrides
+                $0.sending.transport = overrides
             })
     }
 
     @Test func cellularAccessDistinguishesRequests() async throws {
-        #expect(try await !isDuplicate { $0.allowsCellularAccess = false })
+        #expect(try await !isDuplicate { $0.uses.remove(.cellular) })
     }
 
     @Test func effectiveCachingSettingsDistinguishRequests() async throws {
         #expect(try await !isDuplicate { $0.cacheSeconds = 60 })
         #expect(try await !isDuplicate { $0.cacheVersion = 2 })
         #expect(try await !isDuplicate { $0.ignoresCache = true })
-        #expect(try await !isDuplicate { $0.cachePolicy = .reload })
-        #expect(try await isDuplicate { $0.cachePolicy = .cacheElseLoad })
+        #expect(try await !isDuplicate { $0.cache.policy = .reload })
+        #expect(try await isDuplicate { $0.cache.policy = .cacheElseLoad })
         #expect(try await isDuplicate { $0.cacheSeconds = -7 })
     }
 
     @Test func redirectPolicyDistinguishesRequests() async throws {
-        #expect(try await !isDuplicate { $0.redirectPolicy = RedirectPolicy.none })
-        #expect(try await isDuplicate { $0.redirectPolicy = .follow })
+        #expect(try await !isDuplicate { $0.sending.redirects = RedirectPolicy.none })
+        #expect(try await isDuplicate { $0.sending.redirects = .follow })
     }
 
     @Test func securityPolicyAndCookieUseDistinguishRequests() async throws {
-        #expect(try await !isDuplicate { $0.securityPolicy = SecurityPolicy() })
-        #expect(try await !isDuplicate { $0.usesCookies = false })
+        #expect(try await !isDuplicate { $0.sending.security = SecurityPolicy() })
+        #expect(try await !isDuplicate { $0.uses.remove(.cookies) })
     }
 
     /// Another configuration may have another redirect decider, so its requests are not identical.
@@ -93,7 +93,8 @@ import Testing
         let gate = Gate()
         fixture.transport.on(.get, "/shared", ScriptedResponse.json("{}").held(by: gate))
         func start() -> RequestTask {
-            fixture.agent.start(InlineRequest("shared") { $0.duplicatePolicy = .join }.describe())
+            fixture.agent.start(
+                InlineRequest("shared") { $0.sending.duplicates = .join }.makeDescription())
         }
         let first = start()
         try await gate.reached()

@@ -7,7 +7,10 @@ final class JoiningRequest: BaseRequest {
     var policy = DuplicatePolicy.join
     var shape: JSONShape?
     override var url: EndpointURL { "shared" }
-    override var duplicatePolicy: DuplicatePolicy { policy }
+    override func configure(_ request: inout RequestDescription) {
+        super.configure(&request)
+        request.sending.duplicates = policy
+    }
     override var validator: JSONShape? { shape }
 }
 
@@ -101,6 +104,6 @@ final class JoiningRequest: BaseRequest {
     }
 
     private func start(_ request: JoiningRequest) -> RequestTask {
-        fixture.agent.start(request.describe())
+        fixture.agent.start(request.makeDescription())
     }
 }

@@ -23,10 +23,10 @@ import Testing
         _ policy: DuplicatePolicy = .queue, path: String = "shared", limit: Duration? = nil
     ) -> RequestTask {
         let request = InlineRequest(EndpointURL(raw: path)) {
-            $0.duplicatePolicy = policy
+            $0.sending.duplicates = policy
             $0.timeouts = Timeouts(total: limit)
         }
-        return fixture.agent.start(request.describe())
+        return fixture.agent.start(request.makeDescription())
     }
 
     @Test func identicalRequestsRunInOrder() async throws {

@@ -16,7 +16,8 @@ import Testing
     private func start(
         _ fixture: AgentFixture, _ policy: DuplicatePolicy = .join
     ) -> RequestTask {
-        fixture.agent.start(InlineRequest("shared") { $0.duplicatePolicy = policy }.describe())
+        fixture.agent.start(
+            InlineRequest("shared") { $0.sending.duplicates = policy }.makeDescription())
     }
 
     private func bearer(_ token: String) -> [HostAuthenticator] {

@@ -7,17 +7,20 @@ import Testing
 /// Each request that shares a transfer keeps its own serializer, validators, priority and events.
 @Suite(.limited) struct SharedTransferSettingsTests {
     private final class SharingRequest: BaseRequest {
-        var serializer = ResponseSerializer.json
-        var businessRule: BusinessValidator?
+        var format = RequestDescription.Acceptance.Format.json
+        var businessRule: ResponseRule?
         var requestPriority = RequestPriority.normal
-        var ownDecoder: FastJSONDecoder?
-        override var jsonDecoder: FastJSONDecoder? { ownDecoder }
+        var keys: JSONOptions.Keys?
         override var url: EndpointURL { "shared" }
-        override var duplicatePolicy: DuplicatePolicy { .join }
-        override var responseSerializer: ResponseSerializer { serializer }
-        override var acceptableContentTypes: AcceptableContentTypes { .any }
-        override var businessValidator: BusinessValidator? { businessRule }
-        override var priority: RequestPriority { requestPriority }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.json.keys = keys
+            request.sending.duplicates = .join
+            request.acceptance.format = format
+            request.acceptance.contentTypes = ["*/*"]
+            request.acceptance.rules += businessRule.map { [$0] } ?? []
+            request.sending.priority = requestPriority
+        }
     }
 
     private let gate = Gate()
@@ -30,9 +33,9 @@ import Testing
         fixture.transport.on(.get, "/shared", response.held(by: gate))
         let endpoints = (SharingRequest(), SharingRequest())
         change(endpoints.0, endpoints.1)
-        let first = fixture.agent.start(endpoints.0.describe())
+        let first = fixture.agent.start(endpoints.0.makeDescription())
         _ = try await fixture.transport.nextRequest()
-        let second = fixture.agent.start(endpoints.1.describe())
+        let second = fixture.agent.start(endpoints.1.makeDescription())
         try await fixture.untilJoined()
         gate.open()
         var results: [Result<Response, RequestError>] = []
@@ -64,12 +67,6 @@ import Testing
         let firstName: String
     }
 
-    private static let snakeCase: FastJSONDecoder = {
-        var decoder = FastJSONDecoder()
-        decoder.keyDecodingStrategy = .convertFromSnakeCase
-        return decoder
-    }()
-
     /// Also if the first request rejects the response.
     @Test(arguments: [false, true], [false, true])
     func eachRequestDecodesWithItsOwnDecoder(
@@ -77,11 +74,11 @@ import Testing
     ) async throws {
         let results = try await results(of: .json(#"{"first_name":"a"}"#)) { first, second in
             if isFirstRejected {
-                first.businessRule = BusinessValidator { _ in
+                first.businessRule = ResponseRule { _ in
                     .reject(RequestError(.rejected, stage: .process, "Sold out."))
                 }
             }
-            (hasFirstTheStrategy ? first : second).ownDecoder = Self.snakeCase
+            (hasFirstTheStrategy ? first : second).keys = .snakeCase
         }
         for (index, result) in results.enumerated() {
             if index == 0 && isFirstRejected { continue }
@@ -95,20 +92,20 @@ import Testing
     }
 
     @Test func firstRequestsSerializerDoesNotAffectTheSecond() async throws {
-        let codes = try await outcomes(of: .json("no json")) { $1.serializer = .string }
+        let codes = try await outcomes(of: .json("no json")) { $1.format = .text }
         #expect(codes == [.undecodable, nil])
     }
 
     @Test func secondRequestsSerializerDoesNotAffectTheFirst() async throws {
         let codes = try await outcomes(of: .json("no json")) { first, _ in
-            first.serializer = .string
+            first.format = .text
         }
         #expect(codes == [nil, .undecodable])
     }
 
     @Test func firstRequestsRejectionDoesNotAffectTheSecond() async throws {
         let codes = try await outcomes(of: .json("{}")) { first, _ in
-            first.businessRule = BusinessValidator { _ in
+            first.businessRule = ResponseRule { _ in
                 .reject(RequestError(.rejected, stage: .process, "Sold out."))
             }
         }
@@ -117,7 +114,7 @@ import Testing
 
     @Test func transportFailureReachesAllJoinedRequests() async throws {
         let lost = RequestError(.connectionLost, stage: .transport, "Gone.")
-        let codes = try await outcomes(of: .failure(lost)) { $1.serializer = .string }
+        let codes = try await outcomes(of: .failure(lost)) { $1.format = .text }
         #expect(codes == [.connectionLost, .connectionLost])
     }
 
@@ -133,17 +130,17 @@ import Testing
         fixture.transport.on(.get, "/first", ScriptedResponse.json("{}").held(by: gate))
         fixture.transport.on(.get, "/shared", .json("{}"))
         fixture.transport.on(.get, "/other", .json("{}"))
-        var tasks = [fixture.agent.start(Plain("first").describe())]
+        var tasks = [fixture.agent.start(Plain("first").makeDescription())]
         _ = try await fixture.transport.nextRequest()
         let first = SharingRequest()
         first.requestPriority = .low
-        tasks.append(fixture.agent.start(first.describe()))
+        tasks.append(fixture.agent.start(first.makeDescription()))
         try await fixture.untilQueued(1)
-        tasks.append(fixture.agent.start(Plain("other").describe()))
+        tasks.append(fixture.agent.start(Plain("other").makeDescription()))
         try await fixture.untilQueued(2)
         let second = SharingRequest()
         second.requestPriority = change == .urgentJoins || change == .urgentLeaves ? .high : .low
-        let joined = fixture.agent.start(second.describe())
+        let joined = fixture.agent.start(second.makeDescription())
         try await fixture.untilJoined()
         switch change {
         case .none, .urgentJoins: break
@@ -163,9 +160,9 @@ import Testing
     @Test func remainingRequestReceivesTheTransferEvents() async throws {
         let fixture = AgentFixture()
         fixture.transport.on(.get, "/shared", ScriptedResponse.json("{}").held(by: gate))
-        let first = fixture.agent.start(SharingRequest().describe())
+        let first = fixture.agent.start(SharingRequest().makeDescription())
         _ = try await fixture.transport.nextRequest()
-        let second = fixture.agent.start(SharingRequest().describe())
+        let second = fixture.agent.start(SharingRequest().makeDescription())
         try await fixture.untilJoined()
         first.cancel()
         await first.untilEnded()

@@ -36,7 +36,7 @@ import Testing
         fixture.transport.on(.get, "/shared", ScriptedResponse.json(#"{"n":1}"#).held(by: gate))
         let strict = JoiningRequest()
         strict.shape = ["missing": .number]
-        let first = fixture.agent.start(strict.describe())
+        let first = fixture.agent.start(strict.makeDescription())
         _ = try await fixture.transport.nextRequest()
         let second = start(.join)
         try await fixture.untilJoined()
@@ -49,6 +49,6 @@ import Testing
     private func start(_ policy: DuplicatePolicy) -> RequestTask {
         let request = JoiningRequest()
         request.policy = policy
-        return fixture.agent.start(request.describe())
+        return fixture.agent.start(request.makeDescription())
     }
 }

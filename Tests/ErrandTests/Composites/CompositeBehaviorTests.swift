@@ -16,6 +16,7 @@ import Testing
         let destination: URL
         init(_ destination: URL) { self.destination = destination }
         override var url: EndpointURL { "download" }
+        var download: DownloadPlan { .to(destination) }
     }
 
     private final class Upload: BaseRequest {

@@ -13,7 +13,10 @@ import Testing
 @Suite(.limited) @MainActor struct CompositeProgressTests {
     private final class Bytes: BaseRequest {
         override var url: EndpointURL { "x" }
-        override var responseSerializer: ResponseSerializer { .data }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.acceptance.format = .any
+        }
     }
 
     private func response(_ gate: Gate) -> ScriptedResponse {

@@ -11,7 +11,10 @@ import Testing
         init(_ path: String) { self.path = path }
         override var url: EndpointURL { EndpointURL(raw: path) }
         override var cacheSeconds: Int { 60 }
-        override var writesCacheAsynchronously: Bool { false }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.cache.writesAsynchronously = false
+        }
     }
 
     private func route(_ path: String, on server: LoopbackServer) {

@@ -7,12 +7,18 @@ import Testing
 
 private final class WithoutCookies: BaseRequest {
     override var url: EndpointURL { "x" }
-    override var usesCookies: Bool { false }
+    override func configure(_ request: inout RequestDescription) {
+        super.configure(&request)
+        request.uses.remove(.cookies)
+    }
 }
 
 private final class OwnCookieHeader: BaseRequest {
     override var url: EndpointURL { "x" }
-    override var headerFieldValues: HeaderPairs { ["Cookie": "a=mine; own=1"] }
+    override func configure(_ request: inout RequestDescription) {
+        super.configure(&request)
+        request.headerFieldValues = ["Cookie": "a=mine; own=1"]
+    }
 }
 
 @Suite(.limited) struct CookieStepTests {

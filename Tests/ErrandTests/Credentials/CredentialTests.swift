@@ -42,7 +42,10 @@ private final class Upload: BaseRequest {
 
 private final class OwnAuthorization: BaseRequest {
     override var url: EndpointURL { "x" }
-    override var authorization: Authorization? { .bearer("own") }
+    override func configure(_ request: inout RequestDescription) {
+        super.configure(&request)
+        request.authorization = .bearer("own")
+    }
 }
 
 @Suite(.limited) struct CredentialTests {
@@ -68,7 +71,7 @@ private final class OwnAuthorization: BaseRequest {
         let tokens = TokenStore(held: true)
         let fixture = fixture(tokens.authenticator)
         acceptOnlyToken(fixture)
-        let tasks = (0..<100).map { _ in fixture.agent.start(Plain("x").describe()) }
+        let tasks = (0..<100).map { _ in fixture.agent.start(Plain("x").makeDescription()) }
         for _ in 0..<100 { _ = try await fixture.transport.nextRequest() }
         try await tokens.gate.reached()
         tokens.gate.open()
@@ -96,7 +99,7 @@ private final class OwnAuthorization: BaseRequest {
         tokens.failRefreshes()
         let fixture = fixture(tokens.authenticator)
         acceptOnlyToken(fixture)
-        let tasks = (0..<10).map { _ in fixture.agent.start(Plain("x").describe()) }
+        let tasks = (0..<10).map { _ in fixture.agent.start(Plain("x").makeDescription()) }
         for _ in 0..<10 { _ = try await fixture.transport.nextRequest() }
         tokens.gate.open()
         for task in tasks {
@@ -113,9 +116,9 @@ private final class OwnAuthorization: BaseRequest {
         let tokens = TokenStore(held: true)
         let fixture = fixture(tokens.authenticator)
         acceptOnlyToken(fixture)
-        let first = fixture.agent.start(Plain("x").describe())
+        let first = fixture.agent.start(Plain("x").makeDescription())
         try await tokens.gate.reached()
-        let second = fixture.agent.start(Plain("x").describe())
+        let second = fixture.agent.start(Plain("x").makeDescription())
         first.cancel()
         let error = await #expect(throws: RequestError.self) { try await first.response() }
         #expect(error?.code == .cancelled)
@@ -223,7 +226,7 @@ private final class OwnAuthorization: BaseRequest {
         #expect(response.url.query == "a=1")
         key.transport.on(.get, "/broken", .json("{"))
         let failure = await #expect(throws: RequestError.self) {
-            try await key.with(Plain("broken?a=1")).send()
+            try await key.with(InlineRequest("broken?a=1") { $0.acceptance.format = .json }).send()
         }
         #expect(failure?.response?.url.query == "a=1")
         var steps = ScriptedResponse.json("{}").steps

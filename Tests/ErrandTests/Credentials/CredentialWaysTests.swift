@@ -118,17 +118,17 @@ import Testing
         }
         return fixture.agent.start(
             InlineRequest("me") {
-                $0.responseSerializer = .data
-                $0.acceptableContentTypes = .any
-                $0.writesCacheAsynchronously = false
+                $0.acceptance.format = .any
+                $0.acceptance.contentTypes = ["*/*"]
+                $0.cache.writesAsynchronously = false
                 switch mode {
-                case nil: $0.duplicatePolicy = .join
+                case nil: $0.sending.duplicates = .join
                 case .time: $0.cacheSeconds = 600
                 case .timeWithArguments:
                     $0.cacheSeconds = 600
                     // A custom request has no arguments.
-                    if way != .customRequest { $0.cacheArguments = ["id": 7] }
-                case .http: $0.cachePolicy = .http
+                    if way != .customRequest { $0.cache.arguments = ["id": 7] }
+                case .http: $0.cache.policy = .http
                 }
                 switch way {
                 case .ownHeaders: $0.headers[name] = value
@@ -143,7 +143,7 @@ import Testing
                     ]
                 default: break
                 }
-            }.describe())
+            }.makeDescription())
     }
 
     @Test(arguments: Way.allCases, Mode.allCases)
@@ -241,13 +241,13 @@ import Testing
                 signIn(name)
                 let response = try await fixture.agent.start(
                     InlineRequest("me") {
-                        $0.responseSerializer = .data
-                        $0.acceptableContentTypes = .any
+                        $0.acceptance.format = .any
+                        $0.acceptance.contentTypes = ["*/*"]
                         $0.method = isForm ? .post : .get
-                        if mode == .http { $0.cachePolicy = .http } else { $0.cacheSeconds = 600 }
-                        if mode == .timeWithArguments { $0.cacheArguments = ["id": 7] }
-                        $0.writesCacheAsynchronously = false
-                    }.describe()
+                        if mode == .http { $0.cache.policy = .http } else { $0.cacheSeconds = 600 }
+                        if mode == .timeWithArguments { $0.cache.arguments = ["id": 7] }
+                        $0.cache.writesAsynchronously = false
+                    }.makeDescription()
                 ).response()
                 let text = String(decoding: response.data, as: UTF8.self)
                 #expect(text.hasSuffix("hush-\(name)"), "\(text)")

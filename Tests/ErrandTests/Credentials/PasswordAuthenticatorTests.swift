@@ -69,7 +69,7 @@ import Testing
     ) async throws {
         let fixture = fixture(base: "http://api.example.com/", overHTTP: isAllowed)
         challenge(fixture, with: "Basic realm=\"r\"")
-        let request = InlineRequest("x") { $0.acceptableStatusCodes = 200..<500 }
+        let request = InlineRequest("x") { $0.acceptance.statuses = StatusCodes(200..<500) }
         let response = try await fixture.with(request).send()
         #expect(response.status == (isAllowed ? .ok : .unauthorized))
         #expect(schemes(fixture) == (isAllowed ? ["-", "Basic"] : ["-"]))

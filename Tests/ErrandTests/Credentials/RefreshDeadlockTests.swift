@@ -10,7 +10,10 @@ import Testing
 
 private final class Login: BaseRequest {
     override var url: EndpointURL { "login" }
-    override var usesAuthenticators: Bool { false }
+    override func configure(_ request: inout RequestDescription) {
+        super.configure(&request)
+        request.uses.remove(.authenticators)
+    }
 }
 
 /// A token that an authenticator refreshes by requests to the same agent.
@@ -88,7 +91,7 @@ private final class TokenSource: Sendable {
         let fixture = fixture {
             $0.limits.total = limit
         } refresh: { [source] agent in
-            let login = Login().describe()
+            let login = Login().makeDescription()
             _ = try await Task.detached { try await agent.start(login).response() }.value
             source.renew()
         }
@@ -137,7 +140,7 @@ private final class TokenSource: Sendable {
         fixture.clock.advance(by: .seconds(1))
         let error = await failure(of: task)
         #expect(error?.code == .authenticationFailed)
-        #expect(error?.message.contains("usesAuthenticators") == true)
+        #expect(error?.message.contains(".authenticators") == true)
         #expect(error?.message.contains("refreshTimeout") == true)
         #expect(error?.response?.status == .unauthorized)
         for task in fixture.agent.activeTasks { await task.untilEnded() }
@@ -161,7 +164,7 @@ private final class TokenSource: Sendable {
         let error = await failure(of: task)
         #expect(error?.code == .timedOut && error?.timeout == .total)
         #expect(error?.message.contains("waited for a refresh of its credentials") == true)
-        #expect(error?.message.contains("usesAuthenticators") == true)
+        #expect(error?.message.contains(".authenticators") == true)
         for task in fixture.agent.activeTasks { await task.untilEnded() }
     }
 
@@ -255,12 +258,12 @@ private final class TokenSource: Sendable {
             }
         }
         #expect(messages.contains("wait for each other"))
-        #expect(messages.contains("usesAuthenticators"))
+        #expect(messages.contains(".authenticators"))
     }
 
     /// The refresh sends the request that caused it, and both would share one transfer.
     @Test func requestOfARefreshDoesNotJoinOneThatWaitsForIt() async throws {
-        let description = InlineRequest("x") { $0.duplicatePolicy = .join }.describe()
+        let description = InlineRequest("x") { $0.sending.duplicates = .join }.makeDescription()
         let fixture = AgentFixture {
             $0.authenticators = [
                 HostAuthenticator(
@@ -306,15 +309,16 @@ private final class TokenSource: Sendable {
 
     @Test(arguments: [DuplicatePolicy.allow, .join])
     func tokenClosureThatNeedsItsOwnTokenFailsAtOnce(policy: DuplicatePolicy) async throws {
-        let login = InlineRequest("login") { $0.duplicatePolicy = policy }.describe()
+        let login = InlineRequest("login") { $0.sending.duplicates = policy }.makeDescription()
         let fixture = selfServing(login)
         defer { source.agent = nil }
         for url in ["x", "login"] {
             let task = fixture.agent.start(
-                InlineRequest(EndpointURL(raw: url)) { $0.duplicatePolicy = policy }.describe())
+                InlineRequest(EndpointURL(raw: url)) { $0.sending.duplicates = policy }
+                    .makeDescription())
             let error = await failure(of: task)
             #expect(error?.code == .authenticationFailed)
-            #expect(error?.message.contains("usesAuthenticators") == true)
+            #expect(error?.message.contains(".authenticators") == true)
             #expect(error?.message.contains("InlineRequest") == true)
         }
         #expect(fixture.transport.requests.isEmpty)
@@ -322,7 +326,7 @@ private final class TokenSource: Sendable {
 
     @Test(arguments: [nil, 1])
     func tokenClosureCanLogInWithoutAuthenticators(limit: Int?) async throws {
-        let fixture = selfServing(Login().describe()) { $0.limits.total = limit }
+        let fixture = selfServing(Login().makeDescription()) { $0.limits.total = limit }
         defer { source.agent = nil }
         #expect(try await start("x", fixture).response().status == .ok)
         #expect(
@@ -339,7 +343,8 @@ private final class TokenSource: Sendable {
             .get, "/login", ScriptedResponse(status: .found, headers: [.location: "/next"]))
         fixture.transport.on(.get, "/next", ScriptedResponse(status: .unauthorized))
         #expect(
-            await failure(of: fixture.agent.start(Login().describe()))?.code == .unacceptableStatus)
+            await failure(of: fixture.agent.start(Login().makeDescription()))?.code
+                == .unacceptableStatus)
         #expect(fixture.transport.requests.map { $0.headers[.authorization] } == [nil, nil])
     }
 
@@ -352,9 +357,9 @@ private final class TokenSource: Sendable {
         let tasks = [true, false].map { uses in
             fixture.agent.start(
                 InlineRequest("x") {
-                    $0.duplicatePolicy = .join
-                    $0.usesAuthenticators = uses
-                }.describe())
+                    $0.sending.duplicates = .join
+                    if !uses { $0.uses.remove(.authenticators) }
+                }.makeDescription())
         }
         for _ in tasks { _ = try await fixture.transport.nextRequest() }
         gate.open()
@@ -369,11 +374,11 @@ private final class TokenSource: Sendable {
         let request = TransportRequest(url: try URI(parsing: "https://a.example/"))
         for uses in [true, false] {
             var description = RequestDescription(endpoint: "Test", url: "https://a.example/")
-            description.usesAuthenticators = uses
+            if !uses { description.uses.remove(.authenticators) }
             let entry = OutboxEntry(request, of: description, at: Date(), body: nil)
             let stored = try JSONDecoder().decode(
                 OutboxEntry.self, from: try JSONEncoder().encode(entry))
-            #expect(stored.description.usesAuthenticators == uses)
+            #expect(stored.description.uses.contains(.authenticators) == uses)
         }
     }
 }

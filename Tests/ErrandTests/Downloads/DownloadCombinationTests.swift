@@ -15,7 +15,7 @@ import Testing
         _ change: (inout RequestDescription) -> Void = { _ in }
     ) -> RequestDescription {
         var description = RequestDescription(endpoint: "Download", url: "file")
-        description.download = DownloadPlan(destination: folder.appendingPathComponent("file"))
+        description.download = DownloadPlan(to: folder.appendingPathComponent("file"))
         change(&description)
         return description
     }
@@ -25,28 +25,31 @@ import Testing
             let fixture = AgentFixture { if isShared { $0.cachePolicy = .cacheOnly } }
             fixture.transport.on(.get, "/file", ScriptedResponse(body: Data("x".utf8)))
             let task = fixture.agent.start(
-                download { if !isShared { $0.cachePolicy = .cacheOnly } })
+                download { if !isShared { $0.cache.policy = .cacheOnly } })
             let error = await #expect(throws: RequestError.self) { try await task.response() }
             #expect(error?.code == .invalidCombination && error?.stage == .build)
             #expect(error?.message.contains(".cacheOnly") == true)
             #expect(fixture.transport.requests.isEmpty)
             // A policy of its own, which does not contradict a download, takes precedence.
-            _ = try await fixture.agent.start(download { $0.cachePolicy = .reload }).response()
+            _ = try await fixture.agent.start(download { $0.cache.policy = .reload }).response()
         }
     }
 
     /// The settings of a service's base class, whose doc comments say that they do not affect downloads.
     private class Service: BaseRequest {
-        override var responseSerializer: ResponseSerializer {
-            .custom { _ in throw RequestError(.rejected, stage: .validate, "parsed") }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.acceptance.format = .custom { _ in
+                throw RequestError(.rejected, stage: .validate, "parsed")
+            }
+            request.json.removesNulls = true
+            request.json.path = ["data"]
+            request.cache.identity = "user"
+            request.cache.writesAsynchronously = false
+            request.cache.arguments = nil
         }
-        override var removesNulls: Bool { true }
-        override var outputPath: [String] { ["data"] }
         override var cacheSeconds: Int { 60 }
         override var cacheVersion: Int { 3 }
-        override var cacheIdentity: String? { "user" }
-        override var writesCacheAsynchronously: Bool { false }
-        override func cacheArguments(_ arguments: Arguments?) -> Arguments? { nil }
     }
 
     private final class Report: Service, FileOutput {
@@ -59,7 +62,11 @@ import Testing
         }
 
         override var url: EndpointURL { "file" }
-        override var cachePolicy: CachePolicy? { policy }
+        var download: DownloadPlan { .to(destination) }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.cache.policy = policy
+        }
     }
 
     @Test(arguments: [nil, CachePolicy.cacheElseLoad, .loadElseCache, .reload, .http])
@@ -81,19 +88,6 @@ import Testing
         #expect(try await fixture.agent.store?.entries().isEmpty == true)
     }
 
-    /// An endpoint that is not a download has no file: the settings of downloads do not affect it.
-    @Test func settingsOfDownloadsDoNotAffectOtherEndpoints() async throws {
-        final class Note: BaseRequest {
-            override var url: EndpointURL { "note" }
-            override var existingFile: DownloadPlan.ExistingFile { .fail }
-            override var resumesDownload: Bool { false }
-        }
-        let fixture = AgentFixture()
-        fixture.transport.on(.get, "/note", .json("{}"))
-        #expect(try await fixture.with(Note()).send().statusCode == 200)
-        #expect(Note().describe().download == nil)
-    }
-
     @Test func downloadsWithEqualPlansShareATransfer() async throws {
         let gate = Gate()
         let fixture = AgentFixture()
@@ -102,7 +96,7 @@ import Testing
         let tasks = ["ab", "AB"].map { digits in
             fixture.agent.start(
                 download {
-                    $0.duplicatePolicy = .join
+                    $0.sending.duplicates = .join
                     $0.download?.sha256 = String(repeating: digits, count: 32)
                 })
         }
@@ -123,8 +117,8 @@ import Testing
         let tasks = (0..<2).map { _ in
             fixture.agent.start(
                 download {
-                    $0.duplicatePolicy = .join
-                    $0.download?.options.computedDigests = [.md5]
+                    $0.sending.duplicates = .join
+                    $0.download?.computedDigests = [.md5]
                 })
         }
         try await fixture.untilJoined(1)
@@ -143,20 +137,20 @@ import Testing
         let fixture = AgentFixture()
         fixture.transport.on(
             .get, "/file", ScriptedResponse(body: Data("x".utf8)).held(by: gate))
-        let first = fixture.agent.start(download { $0.duplicatePolicy = .join })
+        let first = fixture.agent.start(download { $0.sending.duplicates = .join })
         try await gate.reached()
         let second = fixture.agent.start(
             download {
-                $0.duplicatePolicy = .join
+                $0.sending.duplicates = .join
                 switch rule {
                 case 0: $0.download?.sha256 = String(repeating: "ab", count: 32)
                 case 1: $0.download?.existingFile = .fail
                 case 2:
-                    $0.download?.options.expectedDigests = [
+                    $0.download?.expectedDigests = [
                         .md5(String(repeating: "ab", count: 16))
                     ]
-                case 3: $0.download?.options.computedDigests = [.sha1]
-                case 4: $0.download?.options.verifiesServerDigests = false
+                case 3: $0.download?.computedDigests = [.sha1]
+                case 4: $0.download?.verifiesServerDigests = false
                 default: $0.download?.resumes = false
                 }
             })

@@ -22,22 +22,19 @@ import Testing
 
     private class FolderDownload: BaseRequest, FileOutput {
         let address: String
-        let destination: URL
-        let options: DownloadPlan.Options
+        let download: DownloadPlan
 
-        init(_ address: String, into folder: URL, _ change: (inout DownloadPlan.Options) -> Void) {
+        init(_ address: String, into folder: URL, _ change: (inout DownloadPlan) -> Void) {
             self.address = address
-            destination = folder
-            options = DownloadPlan.Options(change)
+            download = .to(folder, change)
         }
 
         override var url: EndpointURL { EndpointURL(raw: address) }
-        override var downloadOptions: DownloadPlan.Options { options }
     }
 
     private func download(
         _ path: String, _ kind: TransportKind,
-        _ change: (inout DownloadPlan.Options) -> Void = { _ in }
+        _ change: (inout DownloadPlan) -> Void = { _ in }
     ) async throws -> DownloadedFile {
         let agent = RequestAgent(
             configuration: Configuration(), transport: kind.makeTransport(), store: nil)

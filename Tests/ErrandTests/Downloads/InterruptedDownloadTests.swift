@@ -55,8 +55,7 @@ import Testing
 
     private static func download(_ url: String, to folder: String) -> RequestDescription {
         var description = RequestDescription(endpoint: "Download", url: EndpointURL(raw: url))
-        description.download = DownloadPlan(
-            destination: URL(fileURLWithPath: folder + "/f.bin"), sha256: digest)
+        description.download = .to(URL(fileURLWithPath: folder + "/f.bin")) { $0.sha256 = digest }
         // The server stops to send until the test goes on.
         description.timeouts = Timeouts(connect: nil, idle: nil)
         return description

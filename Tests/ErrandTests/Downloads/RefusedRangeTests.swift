@@ -72,9 +72,10 @@ import Testing
 
     private func download() -> RequestDescription {
         var description = RequestDescription(endpoint: "Download", url: "\(server.baseURL)/f.bin")
-        description.download = DownloadPlan(
-            destination: folder.appendingPathComponent("f.bin"), sha256: Self.digest,
-            options: .init { $0.segments = .init(maximum: 2, minimumSize: 16 << 10) })
+        description.download = .to(folder.appendingPathComponent("f.bin")) {
+            $0.sha256 = Self.digest
+            $0.segments = .init(maximum: 2, minimumSize: 16 << 10)
+        }
         // The server sends nothing more until the gate opens.
         description.timeouts = Timeouts(connect: nil, idle: nil)
         return description

@@ -73,9 +73,10 @@ import Testing
         _ url: String, to folder: String, digest: String? = nil
     ) -> RequestDescription {
         var description = RequestDescription(endpoint: "Download", url: EndpointURL(raw: url))
-        description.download = DownloadPlan(
-            destination: URL(fileURLWithPath: folder + "/f.bin"), sha256: digest,
-            options: .init { $0.segments = .init(maximum: 4, minimumSize: 16 << 10) })
+        description.download = .to(URL(fileURLWithPath: folder + "/f.bin")) {
+            $0.sha256 = digest
+            $0.segments = .init(maximum: 4, minimumSize: 16 << 10)
+        }
         // The server sends nothing more until the gate opens.
         description.timeouts = Timeouts(connect: nil, idle: nil)
         return description

@@ -46,8 +46,8 @@ import Testing
 
     private func keys(_ secret: Secret, _ agent: RequestAgent) async throws -> Set<String> {
         let request = InlineRequest("me", agent: agent) {
-            $0.writesCacheAsynchronously = false
-            if secret == .vary { $0.cachePolicy = .http } else { $0.cacheSeconds = 60 }
+            $0.cache.writesAsynchronously = false
+            if secret == .vary { $0.cache.policy = .http } else { $0.cacheSeconds = 60 }
             if secret == .vary { $0.headers[.from] = "1234" }
             if secret == .header {
                 $0.headers[.authorization] = "Basic YTox"

@@ -24,7 +24,7 @@ import Testing
         configuration.eventListeners = [recorder, stream]
         let agent = RequestAgent(
             configuration: configuration, transport: CurlTransport(), store: nil)
-        for _ in 0..<2 { _ = try await agent.start(Plain("x").describe()).response() }
+        for _ in 0..<2 { _ = try await agent.start(Plain("x").makeDescription()).response() }
         let used = recorder.events.compactMap { event -> String? in
             switch event.kind {
             case .connectionOpened(1, let connection): "opened \(connection.id)"
@@ -51,7 +51,7 @@ import Testing
         let agent = RequestAgent(
             configuration: Configuration(baseURL: server.baseURL), transport: CurlTransport(),
             store: nil)
-        _ = try await agent.start(Plain("x").describe()).response()
+        _ = try await agent.start(Plain("x").makeDescription()).response()
         agent.configuration.eventListeners = [recorder]
         await server.stop()
         let events = try await recorder.untilConnections { !$0.isEmpty }
@@ -67,7 +67,7 @@ import Testing
             ScriptedResponse(steps: [
                 .head(ResponseHead(status: .ok)), .bytes(Data("[1,".utf8)), .bytes(Data("2]".utf8)),
             ]))
-        let task = fixture.agent.start(Plain("x").describe())
+        let task = fixture.agent.start(Plain("x").makeDescription())
         let reader = Task { await task.events().reduce(into: []) { $0.append("\($1.kind)") } }
         _ = try await task.response()
         let chunks = parts.events.map { "\($0.kind)" }.filter { $0.hasPrefix("chunk") }
@@ -91,7 +91,7 @@ import Testing
             $0.method = .post
             $0.body = .data(Data(count: 300_000), contentType: "application/octet-stream")
         }
-        _ = try await agent.start(request.describe()).response()
+        _ = try await agent.start(request.makeDescription()).response()
         let sizes = parts.events.compactMap { event -> Int64? in
             if case .chunkSent(1, let bytes) = event.kind { bytes } else { nil }
         }

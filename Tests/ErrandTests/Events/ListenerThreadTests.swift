@@ -25,12 +25,12 @@ import Testing
     @Test(arguments: TransportKind.allCases)
     func progressHandlerCanWaitForAnotherRequest(kind: TransportKind) async throws {
         let second = try await SecondRequest(kind)
-        var description = SecondRequest.description("/slow", tag: 1)
-        description.progressHandler = { progress in
+        let agent = second.agent(listeners: [])
+        let task = agent.start(SecondRequest.description("/slow", tag: 1))
+        task.onProgress { progress in
             if progress.totalBytesToReceive == 10 { second.runOnce() }
         }
-        let agent = second.agent(listeners: [])
-        #expect(try await agent.start(description).outcome().result.get().string == "first last")
+        #expect(try await task.outcome().result.get().string == "first last")
         #expect(await second.outcome() == "whole")
         await second.stop()
     }
@@ -66,7 +66,7 @@ private final class SecondRequest: Sendable {
 
     static func description(_ url: String, tag: Int) -> RequestDescription {
         var description = RequestDescription(endpoint: "Text", url: EndpointURL(raw: url))
-        description.responseSerializer = .string
+        description.acceptance.format = .text
         description.tag = tag
         return description
     }

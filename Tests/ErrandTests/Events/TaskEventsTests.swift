@@ -25,8 +25,8 @@ import Testing
         let gate = Gate()
         transport.on(.get, "/x", ScriptedResponse.json("{}").held(by: gate))
         let agent = agent()
-        let task = agent.start(Plain("x").describe())
-        let other = agent.start(Plain("x").describe())
+        let task = agent.start(Plain("x").makeDescription())
+        let other = agent.start(Plain("x").makeDescription())
         try await gate.reached()
         let events = task.events()
         gate.open()
@@ -40,7 +40,7 @@ import Testing
     func sequenceOfAnEndedTaskHoldsOnlyTheEnd(isListenedTo: Bool) async throws {
         transport.respond { _ in .json("{}") }
         let agent = agent { if isListenedTo { $0.eventListeners = [EventRecorder()] } }
-        let task = agent.start(Plain("x").describe())
+        let task = agent.start(Plain("x").makeDescription())
         _ = try await task.response()
         let first = await names(task.events())
         #expect(first == ["ended"])
@@ -50,7 +50,7 @@ import Testing
     @Test func cancellationEndsTheSequence() async throws {
         let gate = Gate()
         transport.respond { _ in ScriptedResponse.json("{}").held(by: gate) }
-        let task = agent().start(Plain("x").describe())
+        let task = agent().start(Plain("x").makeDescription())
         try await gate.reached()
         let events = task.events()
         task.cancel()
@@ -74,7 +74,7 @@ import Testing
         await withTaskGroup(of: String?.self) { group in
             for _ in 0..<200 {
                 group.addTask { [self] in
-                    let task = agent.start(Plain("x").describe())
+                    let task = agent.start(Plain("x").makeDescription())
                     return await names(task.events()).last
                 }
             }

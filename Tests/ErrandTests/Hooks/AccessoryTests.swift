@@ -166,7 +166,7 @@ import Testing
     @Test func untilEndedReturnsAfterCancellation() async throws {
         let fixture = AgentFixture()
         fixture.transport.on(nil, nil, .silence)
-        let task = fixture.agent.start(Plain("x").describe())
+        let task = fixture.agent.start(Plain("x").makeDescription())
         _ = try await fixture.transport.nextRequest()
         task.cancel()
         await task.untilEnded()

@@ -20,14 +20,14 @@ import Testing
         func send() async throws -> Response.Source {
             let request = InlineRequest("x") {
                 $0.cacheSeconds = 60
-                $0.writesCacheAsynchronously = false
+                $0.cache.writesAsynchronously = false
                 $0.arguments = [
                     "id": 7,
                     "nonce": nonce.withLock {
                         $0 += 1; return $0
                     },
                 ]
-                $0.cacheArguments = ["id": 7]
+                $0.cache.arguments = ["id": 7]
             }
             return try await fixture.with(request).send().source
         }
@@ -59,7 +59,7 @@ import Testing
                 let request = InlineRequest("x") {
                     $0.method = method
                     $0.cacheSeconds = 60
-                    $0.writesCacheAsynchronously = false
+                    $0.cache.writesAsynchronously = false
                 }
                 sources.append(try await fixture.with(request).send().source)
             }
@@ -78,7 +78,7 @@ import Testing
         let tasks = [1, 1, 2].map { tag in
             let request = JoiningRequest()
             request.tag = tag
-            return fixture.agent.start(request.describe())
+            return fixture.agent.start(request.makeDescription())
         }
         try await fixture.untilJoined(1)
         try await gate.reached(times: 2)

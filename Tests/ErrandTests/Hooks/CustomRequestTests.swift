@@ -17,10 +17,13 @@ import Testing
         private(set) var hooks: [String] = []
 
         init(_ request: URLRequest) { self.request = request }
-        override func customURLRequest() -> URLRequest? { request }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.use(self.request)
+            request.cache.writesAsynchronously = false
+        }
         override var timeouts: Timeouts? { customTimeouts }
         override var cacheSeconds: Int { 60 }
-        override var writesCacheAsynchronously: Bool { false }
         override var validator: JSONShape? { ["n": .int] }
         override func willStart() { hooks.append("start") }
         override func didFinish() { hooks.append("finish") }
@@ -40,8 +43,10 @@ import Testing
         fixture.transport.on(.post, "/a", .json(#"{"n":1}"#), .json(#"{"n":"two"}"#))
         let request = fixture.with(URLRequestEndpoint(try makeURLRequest()))
         let progress = Mutex<[TransferProgress]>([])
-        request.progressHandler = { value in progress.withLock { $0.append(value) } }
-        #expect(try await request.send().json["n"].int == 1)
+        let response = try await request.send { task in
+            task.onProgress { value in progress.withLock { $0.append(value) } }
+        }
+        #expect(response.json["n"].int == 1)
         let last = try #require(progress.withLock { $0.last })
         #expect(last.bytesReceived == 7 && last.totalBytesToReceive == 7)
         #expect(last.totalBytesToSend == 3)
@@ -84,8 +89,9 @@ import Testing
         url.url = URL(string: server.url("/a"))
         let request = URLRequestEndpoint(url)
         let progress = Mutex<[TransferProgress]>([])
-        request.progressHandler = { value in progress.withLock { $0.append(value) } }
-        try await request.send(on: agent)
+        try await request.send(on: agent) { task in
+            task.onProgress { value in progress.withLock { $0.append(value) } }
+        }
         let last = try #require(progress.withLock { $0.last })
         #expect(last.bytesSent == 3 && last.bytesReceived == 7 && last.fractionCompleted == 1)
         await agent.shutdown()
@@ -95,14 +101,14 @@ import Testing
     @Test func urlRequestSettingsApplyUnlessTheEndpointHasItsOwn() throws {
         var url = try makeURLRequest()
         let request = URLRequestEndpoint(url)
-        #expect(request.describe().timeouts == nil)
+        #expect(request.makeDescription().timeouts == nil)
         url.timeoutInterval = 2.5
         url.allowsCellularAccess = false
         request.request = url
-        #expect(request.describe().timeouts?.idle == .milliseconds(2500))
-        #expect(request.describe().allowsCellularAccess == false)
+        #expect(request.makeDescription().timeouts?.idle == .milliseconds(2500))
+        #expect(request.makeDescription().uses.contains(.cellular) == false)
         request.customTimeouts = Timeouts(idle: .seconds(9))
-        #expect(request.describe().timeouts?.idle == .seconds(9))
+        #expect(request.makeDescription().timeouts?.idle == .seconds(9))
     }
 
     @Test func authorizationAppliesToCustomRequests() async throws {
@@ -129,7 +135,7 @@ import Testing
         let changes: [(String, (inout RequestDescription) -> Void)] = [
             ("url", { $0.url = "x" }), ("method", { $0.method = .post }),
             ("arguments", { $0.arguments = [:] }), ("body", { $0.body = .string("x") }),
-            ("cacheArguments(_:)", { $0.cacheArguments = ["a": 1] }),
+            ("cache.arguments", { $0.cache.arguments = ["a": 1] }),
             ("headers", { $0.headers = [.from: "a"] }),
             ("headerFieldValues", { $0.headerFieldValues = ["From": "a"] }),
         ]
@@ -169,7 +175,7 @@ import Testing
         url.httpShouldHandleCookies = false
         request.request = url
         #expect(try await request.send().source == .network)
-        #expect(!request.describe().usesCookies)
+        #expect(!request.makeDescription().uses.contains(.cookies))
         let sent = fixture.transport.requests
         #expect(sent.map { $0.headers[.cacheControl] } == [nil, nil, "no-cache"])
         for policy in [

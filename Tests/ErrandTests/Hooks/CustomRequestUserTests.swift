@@ -22,15 +22,16 @@ import Testing
             self.fields = fields
         }
 
-        override func customURLRequest() -> URLRequest? {
-            guard let url = URL(string: "https://api.example.com/me") else { return nil }
-            var request = URLRequest(url: url)
-            for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
-            return request
-        }
         override var cacheSeconds: Int { mode == .time ? 600 : super.cacheSeconds }
-        override var cachePolicy: CachePolicy? { mode == .http ? .http : nil }
-        override var writesCacheAsynchronously: Bool { false }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            guard let url = URL(string: "https://api.example.com/me") else { return }
+            var custom = URLRequest(url: url)
+            for (name, value) in fields { custom.setValue(value, forHTTPHeaderField: name) }
+            request.use(custom)
+            request.cache.policy = mode == .http ? .http : nil
+            request.cache.writesAsynchronously = false
+        }
     }
 
     /// Sends the requests of the users a, b, a and b.

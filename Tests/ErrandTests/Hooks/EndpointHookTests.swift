@@ -12,9 +12,10 @@ import Testing
         var policy: RetryPolicy?
         override var url: EndpointURL { "x" }
         override var retryPolicy: RetryPolicy? { policy }
-        override var retryDecider: RetryDecider? { decider }
-        override var requestProcessors: [any RequestProcessor] {
-            [
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.sending.retryDecider = decider
+            request.requestProcessors += [
                 ClosureRequestProcessor { request, _, attempt in
                     request.headers[.from] =
                         (request.headers[.from] ?? "-") + " endpoint \(attempt)"
@@ -48,7 +49,7 @@ import Testing
 
     @Test func previewIncludesTheEndpointsProcessors() async throws {
         let fixture = AgentFixture()
-        let request = try await fixture.agent.transportRequest(for: Hooked().describe())
+        let request = try await fixture.agent.transportRequest(for: Hooked().makeDescription())
         #expect(request.headers[.from] == "- endpoint 1")
     }
 
@@ -112,7 +113,7 @@ import Testing
         }
         fixture.transport.on(.get, "/x", busy)
         fixture.transport.on(.get, "/y", .json("{}"))
-        let accepting = InlineRequest("x") { $0.acceptableStatusCodes = 200..<600 }
+        let accepting = InlineRequest("x") { $0.acceptance.statuses = StatusCodes(200..<600) }
         #expect(try await fixture.with(accepting).send().attempts == 1)
         try await fixture.with(Plain("y")).send()
         #expect(refusals(fixture) == [.acceptedStatus])
@@ -132,94 +133,40 @@ import Testing
         fixture.transport.on(.get, "/x", .json("{}"))
         let request = Plain("x")
         request.metadata[ScreenKey.self] = "profile"
-        let task = fixture.agent.start(request.describe())
+        let task = fixture.agent.start(request.makeDescription())
         _ = try await task.response()
         #expect(task.metadata[ScreenKey.self] == "profile" && task.metadata[CountKey.self] == nil)
         let events = try await fixture.events.untilEnded()
         #expect(events.allSatisfy { $0.metadata[ScreenKey.self] == "profile" })
         request.metadata[ScreenKey.self] = nil
-        #expect(request.metadata.isEmpty && request.describe().metadata.isEmpty)
+        #expect(request.metadata.isEmpty && request.makeDescription().metadata.isEmpty)
     }
 
     @Test func inlineRequestKeepsItsMetadata() {
         let request = InlineRequest("x") { $0.metadata[CountKey.self] = 3 }
         #expect(request.metadata[CountKey.self] == 3)
-        #expect(request.describe().metadata[CountKey.self] == 3)
+        #expect(request.makeDescription().metadata[CountKey.self] == 3)
         request.metadata[CountKey.self] = nil
-        #expect(request.describe().metadata.isEmpty)
+        #expect(request.makeDescription().metadata.isEmpty)
     }
 
-    @Test func sharedUserInfoIsBelowTheRequestsOwn() async throws {
+    @Test func sharedMetadataIsBelowTheRequestsOwn() async throws {
         let seen = Mutex<[String]>([])
         let fixture = AgentFixture {
-            $0.userInfo = ["a": "shared", "b": "shared"]
+            ($0.metadata["a"], $0.metadata["b"]) = ("shared", "shared")
             $0.requestProcessors = [
                 ClosureRequestProcessor { _, description, _ in
-                    let values = description.userInfo.mapValues { "\($0)" }
-                    seen.withLock {
-                        $0 = values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+                    let values = ["a", "b", "c"].map { name in
+                        "\(name)=\(description.metadata[name] ?? "none")"
                     }
+                    seen.withLock { $0 = values }
                 }
             ]
         }
         fixture.transport.on(.get, "/x", .json("{}"))
         let request = Plain("x")
-        request.userInfo = ["b": "own", "c": "own"]
+        (request.metadata["b"], request.metadata["c"]) = ("own", "own")
         try await fixture.with(request).send()
         #expect(seen.withLock { $0 } == ["a=shared", "b=own", "c=own"])
-    }
-
-    // MARK: - URL filters
-
-    @Test func filtersChangeTheComponentsOfTheURL() async throws {
-        let fixture = AgentFixture {
-            $0.urlFilters = [
-                ClosureURLFilter(components: { url, request in
-                    url.path = "v2/" + url.path
-                    url.query = request.endpoint
-                })
-            ]
-            $0.absoluteURLFilters = [
-                ClosureURLFilter(components: { url, _ in
-                    url.host = "mirror.example.com"
-                    url.port = 8443
-                })
-            ]
-        }
-        fixture.transport.on(nil, nil, .json("{}"))
-        try await fixture.with(Plain("x")).send()
-        #expect(
-            fixture.transport.requests.map(\.url.string) == [
-                "https://mirror.example.com:8443/v2/x?Plain"
-            ])
-    }
-
-    @Test func filtersMayThrow() async throws {
-        struct Refused: Error {}
-        let own = RequestError(.offline, stage: .adapt, "Not now.")
-        for (thrown, code) in [
-            (Refused() as any Error, RequestError.Code.adaptationFailed), (own, .offline),
-        ] {
-            let fixture = AgentFixture {
-                $0.urlFilters = [ClosureURLFilter(components: { _, _ in throw thrown })]
-            }
-            let error = await #expect(throws: RequestError.self) {
-                try await fixture.with(Plain("x")).send()
-            }
-            #expect(error?.code == code && fixture.transport.requests.isEmpty)
-        }
-    }
-
-    @Test func invalidComponentsAreRefused() async throws {
-        for isAbsolute in [false, true] {
-            let filter = ClosureURLFilter(components: { url, _ in url.host = "a@b.example" })
-            let fixture = AgentFixture {
-                if isAbsolute { $0.absoluteURLFilters = [filter] } else { $0.urlFilters = [filter] }
-            }
-            let error = await #expect(throws: RequestError.self) {
-                try await fixture.with(Plain("x")).send()
-            }
-            #expect(error?.code == .invalidURL && fixture.transport.requests.isEmpty)
-        }
     }
 }

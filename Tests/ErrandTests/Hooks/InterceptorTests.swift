@@ -32,7 +32,10 @@ import Testing
         let own: [any Interceptor]
         init(_ own: any Interceptor...) { self.own = own }
         override var url: EndpointURL { "x" }
-        override var interceptors: [any Interceptor] { own }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.interceptors += own
+        }
     }
 
     // MARK: - Position
@@ -252,7 +255,7 @@ import Testing
             // The cancellation of the request takes precedence over this response.
             return Response(status: .ok, url: request.url)
         }
-        let task = fixture.agent.start(Plain("x").describe())
+        let task = fixture.agent.start(Plain("x").makeDescription())
         try await gate.reached()
         task.cancel()
         let error = await #expect(throws: RequestError.self) { try await task.response() }
@@ -271,7 +274,7 @@ import Testing
             }
         }
         fixture.transport.on(.get, "/x", .silence)
-        let task = fixture.agent.start(Plain("x").describe())
+        let task = fixture.agent.start(Plain("x").makeDescription())
         _ = try await fixture.transport.nextRequest()
         task.cancel()
         let error = await #expect(throws: RequestError.self) { try await task.response() }

@@ -98,7 +98,7 @@ import Testing
                 InlineRequest("x") {
                     $0.method = .post
                     $0.body = .multipart(parts)
-                    $0.bodyEncoder = ReversingBodyEncoder()
+                    $0.compression = ReversingBodyEncoder()
                 }
             ).send()
         }

@@ -23,7 +23,7 @@ import Testing
             $0.hostRateLimits = ["Slow.Example": RateLimit(requests: 1, per: .seconds(60))]
         }
         try await fixture.with(Plain("https://slow.example/a")).send()
-        let task = fixture.agent.start(Plain("https://slow.example/b").describe())
+        let task = fixture.agent.start(Plain("https://slow.example/b").makeDescription())
         try await fixture.clock.untilSleeping()
         fixture.clock.advance(by: .seconds(59))
         #expect(fixture.transport.requests.count == 1)
@@ -38,7 +38,7 @@ import Testing
                 HostAuthenticator("api.example.com", GatedAuthenticator(applying: gate))
             ]
         }
-        let task = fixture.agent.start(Plain("x").describe())
+        let task = fixture.agent.start(Plain("x").makeDescription())
         try await gate.reached()
         #expect(fixture.clock.sleepers == 0)
         fixture.clock.advance(by: .seconds(100))
@@ -50,7 +50,7 @@ import Testing
         let fixture = fixture()
         let gate = Gate()
         fixture.transport.on(.get, "/held", ScriptedResponse.json("{}").held(by: gate))
-        let task = fixture.agent.start(Plain("held").describe())
+        let task = fixture.agent.start(Plain("held").makeDescription())
         try await gate.reached()
         try await fixture.clock.untilSleeping()
         fixture.clock.advance(by: .seconds(4))
@@ -73,7 +73,7 @@ import Testing
             .get, "/a",
             ScriptedResponse(status: .found, headers: [.location: "/b"]).held(by: first))
         fixture.transport.on(.get, "/b", ScriptedResponse.json("{}").held(by: second))
-        let task = fixture.agent.start(Plain("a").describe())
+        let task = fixture.agent.start(Plain("a").makeDescription())
         try await first.reached()
         try await fixture.clock.untilSleeping()
         fixture.clock.advance(by: .seconds(3))

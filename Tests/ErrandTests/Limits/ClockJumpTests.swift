@@ -14,7 +14,7 @@ import Testing
         let fixture = AgentFixture { $0.retryPolicy = .attempts(2) }
         let busy = ScriptedResponse(status: .serviceUnavailable, headers: [.retryAfter: "20"])
         fixture.transport.on(nil, nil, busy, .json("{}"))
-        let task = fixture.agent.start(Plain("x").describe())
+        let task = fixture.agent.start(Plain("x").makeDescription())
         try await fixture.clock.untilSleeping()
         fixture.clock.setNow(farAhead)
         fixture.clock.advance(by: .seconds(19))
@@ -48,7 +48,7 @@ import Testing
         }
         fixture.transport.on(nil, nil, .json("{}"))
         try await fixture.with(Plain("a")).send()
-        let second = fixture.agent.start(Plain("b").describe())
+        let second = fixture.agent.start(Plain("b").makeDescription())
         // Two sleepers: the rate limit and the total timeout.
         try await fixture.clock.untilSleeping(2)
         fixture.clock.setNow(farAhead)

@@ -21,7 +21,7 @@ import Testing
         }
 
         func start(_ host: String, _ number: Int, tag: Int = 0) -> RequestTask {
-            var description = Plain("https://\(host).example/\(number)").describe()
+            var description = Plain("https://\(host).example/\(number)").makeDescription()
             description.tag = tag
             return fixture.agent.start(description)
         }

@@ -9,11 +9,11 @@ import Testing
         let gate = Gate()
         fixture.transport.on(nil, nil, .json("{}"))
         fixture.transport.on(.get, "/first", ScriptedResponse.json("{}").held(by: gate))
-        let first = fixture.agent.start(Plain("first").describe())
+        let first = fixture.agent.start(Plain("first").makeDescription())
         _ = try await fixture.transport.nextRequest()
         var waiting: [RequestTask] = []
         for name in ["a", "b", "c"] {
-            waiting.append(fixture.agent.start(Plain(name).describe()))
+            waiting.append(fixture.agent.start(Plain(name).makeDescription()))
             try await fixture.untilQueued(waiting.count)
         }
         waiting[2].priority = .high
@@ -29,12 +29,12 @@ import Testing
             $0.limits.waiting = 1
         }
         fixture.transport.on(nil, nil, .silence)
-        let first = fixture.agent.start(Plain("first").describe())
+        let first = fixture.agent.start(Plain("first").makeDescription())
         _ = try await fixture.transport.nextRequest()
-        let second = fixture.agent.start(Plain("second").describe())
+        let second = fixture.agent.start(Plain("second").makeDescription())
         try await fixture.untilQueued(1)
         let error = await #expect(throws: RequestError.self) {
-            try await fixture.agent.start(Plain("third").describe()).response()
+            try await fixture.agent.start(Plain("third").makeDescription()).response()
         }
         #expect(error?.code == .queueFull)
         first.cancel()
@@ -45,9 +45,9 @@ import Testing
     @Test func tenThousandQueuedRequestsAreCancelled() async throws {
         let fixture = AgentFixture { $0.limits.total = 1 }
         fixture.transport.on(nil, nil, .silence)
-        let first = fixture.agent.start(Plain("first").describe())
+        let first = fixture.agent.start(Plain("first").makeDescription())
         _ = try await fixture.transport.nextRequest()
-        let description = Plain("x").describe()
+        let description = Plain("x").makeDescription()
         let tasks = (0..<10_000).map { _ in fixture.agent.start(description) }
         for _ in tasks { _ = try await fixture.events.next { $0.isQueued } }
         // Cancel the task that holds the permit last: otherwise a waiting task takes the permit before it is cancelled.
@@ -67,7 +67,7 @@ import Testing
         let fixture = AgentFixture { $0.rateLimit = RateLimit(requests: 1, per: .seconds(10)) }
         fixture.transport.on(nil, nil, .json("{}"))
         try await fixture.with(Plain("a")).send()
-        let second = fixture.agent.start(Plain("b").describe())
+        let second = fixture.agent.start(Plain("b").makeDescription())
         try await fixture.clock.untilSleeping()
         #expect(fixture.transport.requests.count == 1)
         fixture.clock.advance(by: .seconds(10))
@@ -81,7 +81,7 @@ import Testing
             nil, nil, ScriptedResponse(status: .tooManyRequests, headers: [.retryAfter: "7"]),
             .json("{}"))
         await #expect(throws: RequestError.self) { try await fixture.with(Plain("a")).send() }
-        let second = fixture.agent.start(Plain("b").describe())
+        let second = fixture.agent.start(Plain("b").makeDescription())
         try await fixture.clock.untilSleeping()
         fixture.clock.advance(by: .seconds(6))
         #expect(fixture.transport.requests.count == 1)
@@ -96,7 +96,7 @@ import Testing
         }
         fixture.transport.on(.get, "/x", .json("{}", status: .serviceUnavailable), .json("{}"))
         fixture.transport.on(.get, "/y", .json("{}"))
-        let first = fixture.agent.start(Plain("x").describe())
+        let first = fixture.agent.start(Plain("x").makeDescription())
         try await fixture.clock.untilSleeping()
         #expect(try await fixture.with(Plain("y")).send().status == 200)
         fixture.clock.advance(by: .seconds(1))
@@ -113,11 +113,11 @@ import Testing
         fixture.transport.on(nil, nil, .json("{}"))
         fixture.transport.on(.get, "/x", .json("{}", status: .serviceUnavailable), .json("{}"))
         fixture.transport.on(.get, "/held", ScriptedResponse.json("{}").held(by: gate))
-        let first = fixture.agent.start(Plain("x").describe())
+        let first = fixture.agent.start(Plain("x").makeDescription())
         try await fixture.clock.untilSleeping()
-        let held = fixture.agent.start(Plain("held").describe())
+        let held = fixture.agent.start(Plain("held").makeDescription())
         try await fixture.events.until { $0.count { "\($0.kind)".hasPrefix("dequeued") } == 2 }
-        let later = fixture.agent.start(Plain("later").describe())
+        let later = fixture.agent.start(Plain("later").makeDescription())
         try await fixture.untilQueued(1)
         fixture.clock.advance(by: .seconds(1))
         try await fixture.untilQueued(2)
@@ -133,7 +133,7 @@ import Testing
         }
         fixture.transport.on(nil, nil, .json("{}"))
         try await fixture.with(Plain("https://slow.example/a")).send()
-        let second = fixture.agent.start(Plain("https://slow.example/b").describe())
+        let second = fixture.agent.start(Plain("https://slow.example/b").makeDescription())
         try await fixture.clock.untilSleeping()
         #expect(try await fixture.with(Plain("y")).send().status == 200)
         fixture.clock.advance(by: .seconds(10))
@@ -146,7 +146,7 @@ import Testing
         }
         fixture.transport.on(nil, nil, .json("{}"))
         func tagged(_ host: String, _ tag: Int = 7) -> RequestDescription {
-            var description = Plain("https://\(host).example/x").describe()
+            var description = Plain("https://\(host).example/x").makeDescription()
             description.tag = tag
             return description
         }
@@ -179,7 +179,7 @@ import Testing
         fixture.transport.on(nil, nil, .json("{}"))
         fixture.transport.on(.get, "/x", .json("{}", status: .serviceUnavailable))
         for _ in 0..<3 {
-            let task = fixture.agent.start(Plain("x").describe())
+            let task = fixture.agent.start(Plain("x").makeDescription())
             try await fixture.clock.untilSleeping()
             task.cancel()
             _ = await task.outcome()
@@ -187,9 +187,9 @@ import Testing
         // There is still exactly one permit.
         let gate = Gate()
         fixture.transport.on(.get, "/held", ScriptedResponse.json("{}").held(by: gate))
-        let held = fixture.agent.start(Plain("held").describe())
+        let held = fixture.agent.start(Plain("held").makeDescription())
         try await fixture.events.until { $0.count { "\($0.kind)".hasPrefix("dequeued") } == 4 }
-        let next = fixture.agent.start(Plain("next").describe())
+        let next = fixture.agent.start(Plain("next").makeDescription())
         try await fixture.untilQueued()
         gate.open()
         _ = try await (held.response(), next.response())

@@ -11,7 +11,10 @@ final class PrioritizedRequest: BaseRequest {
         self.requestPriority = requestPriority
     }
     override var url: EndpointURL { EndpointURL(raw: path) }
-    override var priority: RequestPriority { requestPriority }
+    override func configure(_ request: inout RequestDescription) {
+        super.configure(&request)
+        request.sending.priority = requestPriority
+    }
 }
 
 @Suite(.limited) struct SchedulingTests {
@@ -20,13 +23,13 @@ final class PrioritizedRequest: BaseRequest {
         let gate = Gate()
         fixture.transport.on(.get, "/first", ScriptedResponse.json("{}").held(by: gate))
         for path in ["/low", "/normal", "/high"] { fixture.transport.on(.get, path, .json("{}")) }
-        var tasks = [fixture.agent.start(PrioritizedRequest("first", .normal).describe())]
+        var tasks = [fixture.agent.start(PrioritizedRequest("first", .normal).makeDescription())]
         _ = try await fixture.transport.nextRequest()
         let queued: [(String, RequestPriority)] = [
             ("low", .low), ("normal", .normal), ("high", .high),
         ]
         for (path, priority) in queued {
-            tasks.append(fixture.agent.start(PrioritizedRequest(path, priority).describe()))
+            tasks.append(fixture.agent.start(PrioritizedRequest(path, priority).makeDescription()))
             try await fixture.untilQueued(tasks.count - 1)
         }
         gate.open()
@@ -41,11 +44,11 @@ final class PrioritizedRequest: BaseRequest {
         let gate = Gate()
         fixture.transport.on(.get, "/first", ScriptedResponse.json("{}").held(by: gate))
         fixture.transport.on(.get, "/third", .json("{}"))
-        let first = fixture.agent.start(PrioritizedRequest("first", .normal).describe())
+        let first = fixture.agent.start(PrioritizedRequest("first", .normal).makeDescription())
         _ = try await fixture.transport.nextRequest()
-        let second = fixture.agent.start(PrioritizedRequest("second", .normal).describe())
+        let second = fixture.agent.start(PrioritizedRequest("second", .normal).makeDescription())
         try await fixture.untilQueued()
-        let third = fixture.agent.start(PrioritizedRequest("third", .normal).describe())
+        let third = fixture.agent.start(PrioritizedRequest("third", .normal).makeDescription())
         second.cancel()
         let error = await #expect(throws: RequestError.self) { try await second.response() }
         #expect(error?.code == .cancelled)
@@ -61,9 +64,9 @@ final class PrioritizedRequest: BaseRequest {
         fixture.transport.on(.get, "/cached", .json("{}"))
         fixture.transport.on(.get, "/first", ScriptedResponse.json("{}").held(by: gate))
         _ = try await fixture.with(CachedRequest()).send()
-        let first = fixture.agent.start(PrioritizedRequest("first", .normal).describe())
+        let first = fixture.agent.start(PrioritizedRequest("first", .normal).makeDescription())
         try await gate.reached()
-        let second = fixture.agent.start(CachedRequest().describe())
+        let second = fixture.agent.start(CachedRequest().makeDescription())
         try await fixture.events.until { events in
             events.contains { event in
                 guard event.taskID == second.id else { return false }
@@ -80,7 +83,8 @@ final class PrioritizedRequest: BaseRequest {
     @Test func zeroPermitsAreInvalidConfiguration() async {
         let fixture = AgentFixture { $0.limits.total = 0 }
         let error = await #expect(throws: RequestError.self) {
-            try await fixture.agent.start(PrioritizedRequest("x", .normal).describe()).response()
+            try await fixture.agent.start(PrioritizedRequest("x", .normal).makeDescription())
+                .response()
         }
         #expect(error?.code == .invalidConfiguration)
     }

@@ -14,7 +14,7 @@ import Testing
     }
 
     private func start(_ path: String) -> RequestTask {
-        fixture.agent.start(Plain(path).describe())
+        fixture.agent.start(Plain(path).makeDescription())
     }
 
     @Test func suspendedRequestDoesNotDelayOthers() async throws {

@@ -19,7 +19,7 @@ import Testing
         let store = MemoryOutboxStore()
         let outbox = Outbox(agent: fixture.agent, store: store)
         try await outbox.start()
-        try await outbox.add(PostNote().describe())
+        try await outbox.add(PostNote().makeDescription())
         await outbox.untilDelivered()
         await outbox.stop()
         return (fixture.transport.requests.count, try await store.entries())
@@ -27,14 +27,14 @@ import Testing
 
     @Test func droppedResponseIsADelivery() async throws {
         let (sent, remaining) = try await outcome(of: .json("{}")) {
-            $0.businessValidators = [BusinessValidator { _ in .drop("superseded") }]
+            $0.responseRules = [ResponseRule { _ in .drop("superseded") }]
         }
         #expect(sent == 1 && remaining.isEmpty)
     }
 
     @Test func rejectedResponseParksTheEntry() async throws {
         let (sent, remaining) = try await outcome(of: .json("{}")) {
-            $0.businessValidators = [BusinessValidator { _ in .reject(Rejection()) }]
+            $0.responseRules = [ResponseRule { _ in .reject(Rejection()) }]
         }
         #expect(sent == 1)
         #expect(remaining.map(\.isParked) == [true])
@@ -59,7 +59,7 @@ import Testing
     @Test func responseWithUnacceptableTypeIsADelivery() async throws {
         let (sent, remaining) = try await outcome(
             of: ScriptedResponse(headers: [.contentType: "text/html"], body: Data("<p>".utf8))
-        ) { $0.acceptableContentTypes = .types(["application/json"]) }
+        ) { $0.acceptableContentTypes = ["application/json"] }
         #expect(sent == 1 && remaining.isEmpty)
     }
 
@@ -83,7 +83,7 @@ import Testing
             nil, nil, .failure(RequestError(.cannotConnect, stage: .transport, "refused")))
         let outbox = Outbox(agent: fixture.agent, store: OutboxTestStore(failsRemovals: storeFails))
         try await outbox.start()
-        let id = try await outbox.add(PostNote().describe())
+        let id = try await outbox.add(PostNote().makeDescription())
         try await fixture.clock.untilSleeping()
         // An immediate task runs up to its first suspension, so it waits before the removal.
         let waiting = Task.immediate { await outbox.untilDelivered() }

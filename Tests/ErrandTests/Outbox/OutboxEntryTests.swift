@@ -45,11 +45,11 @@ import Testing
         #expect(defaults.request.options.allowsCellularAccess)
         #expect(defaults.entry.usesCookies)
         var description = plain
-        description.usesSharedHeaders = false
-        description.usesCookies = false
-        description.allowsCellularAccess = false
+        description.uses.remove(.sharedHeaders)
+        description.uses.remove(.cookies)
+        description.uses.remove(.cellular)
         description.timeouts = Timeouts(connect: .seconds(3), idle: nil, total: .seconds(900))
-        description.redirectPolicy = RedirectPolicy.none
+        description.sending.redirects = RedirectPolicy.none
         let custom = try await sent(description, configure)
         #expect(custom.request.headers[name] == nil)
         #expect(!custom.request.options.allowsCellularAccess)
@@ -67,7 +67,7 @@ import Testing
             let outbox = Outbox(agent: fixture.agent, store: MemoryOutboxStore())
             try await outbox.add(plain)
             var description = plain
-            description.usesCookies = usesCookies
+            if !usesCookies { description.uses.remove(.cookies) }
             try await outbox.add(description)
             try await outbox.start()
             await outbox.untilDelivered()
@@ -86,7 +86,7 @@ import Testing
             .json("{}"))
         let outbox = Outbox(agent: fixture.agent, store: MemoryOutboxStore())
         var description = plain
-        description.redirectPolicy = RedirectPolicy.none
+        description.sending.redirects = RedirectPolicy.none
         try await outbox.add(description)
         try await outbox.start()
         await outbox.untilDelivered()
@@ -115,7 +115,7 @@ import Testing
     @Test func requestWithItsOwnSecurityPolicyIsRejected() async throws {
         let outbox = Outbox(agent: AgentFixture().agent, store: MemoryOutboxStore())
         var description = plain
-        description.securityPolicy = SecurityPolicy()
+        description.sending.security = SecurityPolicy()
         let error = await #expect(throws: RequestError.self) { try await outbox.add(description) }
         #expect(error?.code == .unsupported)
         #expect(error?.message.contains("configuration") == true)
@@ -125,7 +125,7 @@ import Testing
     @Test func requestWithTransportOverridesIsRejected() async throws {
         let outbox = Outbox(agent: AgentFixture().agent, store: MemoryOutboxStore())
         var description = plain
-        description.transportOverrides = TransportOverrides(httpVersion: .http11)
+        description.sending.transport = TransportOverrides(httpVersion: .http11)
         let error = await #expect(throws: RequestError.self) { try await outbox.add(description) }
         #expect(error?.code == .unsupported)
         #expect(outbox.entries.isEmpty)
@@ -148,8 +148,11 @@ import Testing
         override var url: EndpointURL { "notes" }
         override var method: HTTPMethod { .post }
         override var body: HTTPBody? { .string("text") }
-        override var interceptors: [any Interceptor] { hooks.interceptors }
-        override var requestProcessors: [any RequestProcessor] { hooks.processors }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.interceptors += hooks.interceptors
+            request.requestProcessors += hooks.processors
+        }
     }
 
     @Test func requestWithHooksThatCannotBeStoredIsRejected() async throws {
@@ -160,7 +163,7 @@ import Testing
             HookedRequest(processors: [UnchangedProcessor()]),
         ]
         for request in refused {
-            let description = request.describe()
+            let description = request.makeDescription()
             let error = await #expect(throws: RequestError.self) {
                 try await outbox.add(description)
             }
@@ -172,7 +175,7 @@ import Testing
             #expect(outbox.entries.isEmpty)
         }
         // The same endpoint without hooks is accepted.
-        let plain = HookedRequest().describe()
+        let plain = HookedRequest().makeDescription()
         try await outbox.add(plain)
         #expect(outbox.entries.map(\.endpoint) == ["HookedRequest"])
         #expect(fixture.transport.requestCount == 0)
@@ -192,7 +195,7 @@ import Testing
         let text = """
             {"id": "9B3E0D5E-40B4-4A63-9C5A-0C3D4D1A7B11", "sequence": 4, "addedAt": 0, "endpoint": "Note",
             "tag": 1, "method": "POST", "url": "https://api.example.com/notes", "headers": [],
-            "acceptableStatusCodes": [200, 300], "refusals": 2, "isSetAside": false}
+            "acceptableStatusCodes": [[200, 300]], "refusals": 2, "isSetAside": false}
             """
         let entry = try JSONDecoder().decode(OutboxEntry.self, from: Data(text.utf8))
         #expect(entry.sequence == 4 && entry.refusals == 2 && entry.body == nil)
@@ -200,13 +203,17 @@ import Testing
         #expect(entry.redirectPolicy == nil && entry.timeouts == nil)
     }
 
-    @Test func urlFiltersRunWhenAddedAndAbsoluteURLFiltersWhenSent() async throws {
+    @Test func prepareRunsOnceWhenARequestIsAdded() async throws {
         let (request, entry) = try await sent(plain) {
-            $0.urlFilters = [ClosureURLFilter { url, _ in "v2/" + url }]
-            $0.absoluteURLFilters = [ClosureURLFilter { url, _ in url + "?time=now" }]
+            $0.prepare = { request in
+                request.url = "v2/\(request.url)"
+                request.acceptance.statuses = [201]
+                request.tag += 1
+            }
         }
         #expect(entry.url == "https://api.example.com/v2/notes")
-        #expect(request.url.string == "https://api.example.com/v2/notes?time=now")
+        #expect(entry.acceptableStatusCodes == [201..<202] && entry.tag == plain.tag + 1)
+        #expect(request.url.string == entry.url)
     }
 
     @Test func hostArgumentsAreAppliedWhenARequestIsAdded() async throws {
@@ -223,7 +230,7 @@ import Testing
 
     @Test func bodyIsEncodedOnceAndSharedHeadersApplyWhenSent() async throws {
         var description = plain
-        description.bodyEncoder = ReversingBodyEncoder()
+        description.compression = ReversingBodyEncoder()
         let (request, entry) = try await sent(description) {
             $0.sharedHeaders = [.accept: "application/json"]
             $0.bodyEncoder = ReversingBodyEncoder()

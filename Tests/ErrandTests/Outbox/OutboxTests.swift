@@ -21,7 +21,7 @@ import Testing
             let outbox = Outbox(agent: first.agent, store: SQLiteOutboxStore(path: path))
             try await outbox.start()
             for number in 1...3 {
-                keys.append(try await outbox.add(NoteRequest(number).describe()).uuidString)
+                keys.append(try await outbox.add(NoteRequest(number).makeDescription()).uuidString)
             }
             // Two sleepers: the periodic read of the store, and the delay before the next attempt.
             try await first.clock.untilSleeping(2)
@@ -49,7 +49,7 @@ import Testing
         fixture.transport.on(nil, nil, .failure(Self.cannotConnect), .json("{}"))
         let outbox = Outbox(agent: fixture.agent, store: MemoryOutboxStore())
         try await outbox.start()
-        try await outbox.add(NoteRequest(1).describe())
+        try await outbox.add(NoteRequest(1).makeDescription())
         try await fixture.clock.untilSleeping()
         #expect(outbox.entries.first?.lastFailure?.hasPrefix("cannotConnect") == true)
         fixture.clock.advance(by: .seconds(1))
@@ -64,7 +64,7 @@ import Testing
         fixture.transport.on(nil, nil, .failure(Self.cannotConnect), .json("{}"))
         let outbox = Outbox(agent: fixture.agent, store: MemoryOutboxStore())
         try await outbox.start()
-        try await outbox.add(NoteRequest(1).describe())
+        try await outbox.add(NoteRequest(1).makeDescription())
         try await fixture.clock.untilSleeping()
         network.update(NetworkStatus(.wifi))
         await outbox.untilDelivered()
@@ -79,8 +79,8 @@ import Testing
         let store = MemoryOutboxStore()
         let outbox = Outbox(agent: fixture.agent, store: store)
         try await outbox.start()
-        let rejected = try await outbox.add(NoteRequest(1).describe())
-        try await outbox.add(NoteRequest(2).describe())
+        let rejected = try await outbox.add(NoteRequest(1).makeDescription())
+        try await outbox.add(NoteRequest(2).makeDescription())
         await outbox.untilDelivered()
         #expect(outbox.entries.map(\.id) == [rejected])
         let parked = try #require(try await store.entries().first)
@@ -97,7 +97,7 @@ import Testing
         await fixture.agent.shutdown()
         let outbox = Outbox(agent: fixture.agent, store: MemoryOutboxStore())
         try await outbox.start()
-        try await outbox.add(NoteRequest(1).describe())
+        try await outbox.add(NoteRequest(1).makeDescription())
         // The outbox waits before the next attempt, as for an unreachable host.
         try await fixture.clock.untilSleeping()
         #expect(fixture.events.names.count { $0 == "ended" } == 1)
@@ -112,7 +112,7 @@ import Testing
         }
         fixture.transport.on(nil, nil, .json("{}"))
         let outbox = Outbox(agent: fixture.agent, store: MemoryOutboxStore())
-        try await outbox.add(NoteRequest(1).describe())
+        try await outbox.add(NoteRequest(1).makeDescription())
         let body = outbox.entries.first?.body.map { String(decoding: $0, as: UTF8.self) } ?? ""
         #expect(body.contains("app=a") && body.contains("time=7") && body.contains("text=note"))
     }
@@ -126,7 +126,7 @@ import Testing
         }
         fixture.transport.on(nil, nil, .json("{}"))
         let outbox = Outbox(agent: fixture.agent, store: SQLiteOutboxStore(path: path))
-        var description = NoteRequest(1).describe()
+        var description = NoteRequest(1).makeDescription()
         description.authorization = .bearer("original-token")
         description.headers[.cookie] = "session=secret"
         try await outbox.add(description)
@@ -149,11 +149,11 @@ import Testing
         let outbox = Outbox(
             agent: fixture.agent, store: MemoryOutboxStore(),
             policy: OutboxPolicy(maximumBodyBytes: 10))
-        var large = NoteRequest(1).describe()
+        var large = NoteRequest(1).makeDescription()
         large.body = .string("more than ten bytes")
-        var stream = NoteRequest(1).describe()
+        var stream = NoteRequest(1).makeDescription()
         stream.body = .stream { AsyncStream<Data> { _ in } }
-        var invalid = NoteRequest(1).describe()
+        var invalid = NoteRequest(1).makeDescription()
         invalid.url = "ftp://x"
         for (description, code) in [
             (large, RequestError.Code.invalidBody), (stream, .invalidBody), (invalid, .invalidURL),

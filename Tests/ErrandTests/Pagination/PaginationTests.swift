@@ -8,7 +8,6 @@ import Testing
 /// Pages of a list by `Link` header, cursor, offset, number, and by a rule of the caller.
 @Suite(.limited) struct PaginationTests {
     private class Service: BaseRequest {
-        override var usesSharedArguments: Bool { true }
     }
 
     /// A list of numbers, ten for each page.
@@ -20,9 +19,10 @@ import Testing
         var token: String?
         var counting: Arguments?
         override var url: EndpointURL { "numbers" }
-        override var authorization: Authorization? { token.map { .bearer($0) } }
-        override func cacheArguments(_ arguments: Arguments?) -> Arguments? {
-            counting ?? arguments
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.authorization = token.map { .bearer($0) }
+            request.cache.arguments = counting ?? request.arguments
         }
         override var arguments: Arguments? { wanted }
         override var cacheSeconds: Int { seconds }

@@ -35,7 +35,7 @@ import Testing
         }
         for (tag, path) in [(1, "a"), (2, "b")] {
             let request = fixture.with(
-                InlineRequest(EndpointURL(raw: path)) { $0.responseSerializer = .data })
+                InlineRequest(EndpointURL(raw: path)) { $0.acceptance.format = .any })
             request.tag = tag
             try await request.send()
         }
@@ -59,7 +59,7 @@ import Testing
                 .hold(gate), .bytes(Data(count: 1)),
             ]))
         let task = fixture.agent.start(
-            InlineRequest("a") { $0.responseSerializer = .data }.describe())
+            InlineRequest("a") { $0.acceptance.format = .any }.makeDescription())
         try await gate.reached()
         // Nothing else sleeps: the value of 9 bytes is held back for 100 ms.
         try await fixture.clock.untilSleeping()
@@ -73,7 +73,7 @@ import Testing
     @Test func readersOfATaskDoNotReceiveIt() async throws {
         let fixture = AgentFixture { $0.eventListeners.append(Board()) }
         fixture.transport.on(.get, "/x", .json("[1,2]"))
-        let task = fixture.agent.start(Plain("x").describe())
+        let task = fixture.agent.start(Plain("x").makeDescription())
         let reader = Task { await task.events().reduce(into: []) { $0.append("\($1.kind)") } }
         _ = try await task.response()
         #expect(await !reader.value.contains { $0.hasPrefix("progress") })

@@ -39,26 +39,18 @@ import Testing
         #expect(lines.suffix(2) == ["100 of 100", "end"])
     }
 
-    @Test func progressHandlerIsCalledForEveryWayOfStarting() async throws {
+    @Test func handlerOfATaskIsCalledForEveryWayOfStarting() async throws {
         let fixture = AgentFixture()
         fixture.transport.on(nil, nil, chunkedResponse(100))
         let last = Mutex<[TransferProgress]>([])
-        func newRequest() -> DataRequest {
-            let request = fixture.with(DataRequest())
-            request.progressHandler = { progress in last.withLock { $0.append(progress) } }
-            return request
+        let handler: @Sendable (TransferProgress) -> Void = { progress in
+            last.withLock { $0.append(progress) }
         }
-        try await newRequest().send()
+        try await fixture.with(DataRequest()).send { $0.onProgress(handler) }
         #expect(last.withLock { $0.last }?.fractionCompleted == 1)
         last.withLock { $0 = [] }
-        try await BatchRequest([newRequest()]).send()
-        #expect(last.withLock { $0.last }?.fractionCompleted == 1)
-        last.withLock { $0 = [] }
-        let inline = InlineRequest("x") {
-            $0.responseSerializer = .data
-            $0.progressHandler = { progress in last.withLock { $0.append(progress) } }
-        }
-        try await fixture.with(inline).send()
+        let inline = InlineRequest("x") { $0.acceptance.format = .any }
+        try await fixture.with(inline).send { $0.onProgress(handler) }
         #expect(last.withLock { $0.last }?.bytesReceived == 100)
     }
 
@@ -66,7 +58,7 @@ import Testing
         let fixture = AgentFixture()
         let gate = Gate()
         fixture.transport.on(nil, nil, chunkedResponse(100, gate: gate))
-        let task = fixture.agent.start(DataRequest().describe())
+        let task = fixture.agent.start(DataRequest().makeDescription())
         for await progress in task.progress where progress.bytesReceived == 100 { break }
         let first = await withCheckedContinuation { continuation in
             let waiting = Mutex<CheckedContinuation<Int64, Never>?>(continuation)
@@ -117,7 +109,7 @@ import Testing
     @Test func endWaitsForARunningProgressHandler() async {
         let fixture = AgentFixture()
         fixture.transport.on(nil, nil, .silence)
-        let task = fixture.agent.start(DataRequest().describe())
+        let task = fixture.agent.start(DataRequest().makeDescription())
         let lines = Mutex<[String]>([])
         let proceed = DispatchSemaphore(value: 0)
         await withCheckedContinuation { entered in
@@ -153,7 +145,7 @@ import Testing
         let fixture = AgentFixture()
         let gate = Gate()
         fixture.transport.on(nil, nil, chunkedResponse(nil, gate: gate))
-        let task = fixture.agent.start(DataRequest().describe())
+        let task = fixture.agent.start(DataRequest().makeDescription())
         let updates = task.progress.throttled(every: .seconds(1))
         try await gate.reached()
         var seen: [Int64] = []
@@ -190,7 +182,7 @@ import Testing
             }
         let request = UploadRequest(body)
         let received = Mutex<[TransferProgress]>([])
-        let task = agent.start(request.describe())
+        let task = agent.start(request.makeDescription())
         task.onProgress(every: .zero) { progress in received.withLock { $0.append(progress) } }
         _ = try await task.response()
         let last = try #require(received.withLock { $0.last })
@@ -211,7 +203,7 @@ import Testing
         let fixture = AgentFixture()
         let gate = Gate()
         fixture.transport.on(nil, nil, chunkedResponse(100, gate: gate))
-        let task = fixture.agent.start(DataRequest().describe())
+        let task = fixture.agent.start(DataRequest().makeDescription())
         let progress = task.foundationProgress()
         progress.pause()
         // Foundation calls the pausing and resuming handlers on its own queue.
@@ -224,7 +216,7 @@ import Testing
         #expect(progress.completedUnitCount == 100 && progress.totalUnitCount == 100)
         let silent = AgentFixture()
         silent.transport.on(nil, nil, .silence)
-        let other = silent.agent.start(DataRequest().describe())
+        let other = silent.agent.start(DataRequest().makeDescription())
         let indeterminate = other.foundationProgress()
         #expect(indeterminate.isIndeterminate)
         indeterminate.cancel()
@@ -315,7 +307,10 @@ import Testing
 
     private final class DataRequest: BaseRequest {
         override var url: EndpointURL { "x" }
-        override var responseSerializer: ResponseSerializer { .data }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.acceptance.format = .any
+        }
     }
 
     private final class UploadRequest: BaseRequest {
@@ -324,6 +319,9 @@ import Testing
         override var url: EndpointURL { "upload" }
         override var method: HTTPMethod { .post }
         override var body: HTTPBody? { content }
-        override var responseSerializer: ResponseSerializer { .string }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.acceptance.format = .text
+        }
     }
 }

@@ -12,7 +12,7 @@ import Testing
 
     private func description(_ url: String = "file") -> RequestDescription {
         var description = RequestDescription(endpoint: "File", url: EndpointURL(raw: url))
-        description.responseSerializer = .data
+        description.acceptance.format = .any
         return description
     }
 
@@ -67,7 +67,7 @@ import Testing
         ])
         fixture.transport.respond { $0.headers[.range] == nil ? first : rest }
         var description = description()
-        description.download = DownloadPlan(destination: folder.appendingPathComponent("file"))
+        description.download = DownloadPlan(to: folder.appendingPathComponent("file"))
         _ = try? await fixture.agent.start(description).response()
 
         let task = fixture.agent.start(description)

@@ -33,7 +33,7 @@ import Testing
 
     @Test func manyRequestsWaitUntilTheNetworkReturns() async throws {
         let fixture = fixture(.waitForConnectivity)
-        let tasks = (0..<1000).map { _ in fixture.agent.start(Plain("x").describe()) }
+        let tasks = (0..<1000).map { _ in fixture.agent.start(Plain("x").makeDescription()) }
         for _ in 0..<1000 {
             _ = try await fixture.events.next { $0.isWaitingForConnectivity }
         }
@@ -48,7 +48,7 @@ import Testing
 
     @Test func cancellingEndsTheWaitForConnectivity() async throws {
         let fixture = fixture(.waitForConnectivity)
-        let task = fixture.agent.start(Plain("x").describe())
+        let task = fixture.agent.start(Plain("x").makeDescription())
         _ = try await fixture.events.next { $0.isWaitingForConnectivity }
         task.cancel()
         let error = await #expect(throws: RequestError.self) { try await task.response() }
@@ -92,7 +92,7 @@ import Testing
         let ignoring = ConnectivityRequest(.ignore)
         #expect(try await self.fixture(.failFast).with(ignoring).send().status == 200)
         let fixture = self.fixture(.failFast)
-        let task = fixture.agent.start(ConnectivityRequest(.waitForConnectivity).describe())
+        let task = fixture.agent.start(ConnectivityRequest(.waitForConnectivity).makeDescription())
         _ = try await fixture.events.next { $0.isWaitingForConnectivity }
         network.update(NetworkStatus(.wired))
         #expect(try await task.response().status == 200)
@@ -102,7 +102,8 @@ import Testing
         let fixture = fixture(.waitForConnectivity)
         network.update(NetworkStatus(.wifi))
         fixture.transport.on(.get, "/lost", .failure(Self.connectionLost), .json("{}"))
-        let task = fixture.agent.start(ConnectivityRequest(nil, "lost", attempts: 2).describe())
+        let task = fixture.agent.start(
+            ConnectivityRequest(nil, "lost", attempts: 2).makeDescription())
         try await fixture.clock.untilSleeping()
         network.update(NetworkStatus(.none))
         fixture.clock.advance(by: .seconds(1))
@@ -116,7 +117,8 @@ import Testing
         let fixture = fixture(.failFast)
         network.update(NetworkStatus(.wifi))
         fixture.transport.on(.get, "/lost", .failure(Self.connectionLost))
-        let task = fixture.agent.start(ConnectivityRequest(nil, "lost", attempts: 2).describe())
+        let task = fixture.agent.start(
+            ConnectivityRequest(nil, "lost", attempts: 2).makeDescription())
         try await fixture.clock.untilSleeping()
         network.update(NetworkStatus(.none))
         fixture.clock.advance(by: .seconds(1))
@@ -147,6 +149,9 @@ private final class ConnectivityRequest: BaseRequest {
     }
 
     override var url: EndpointURL { EndpointURL(raw: path) }
-    override var connectivityPolicy: ConnectivityPolicy? { policy }
+    override func configure(_ request: inout RequestDescription) {
+        super.configure(&request)
+        request.sending.connectivity = policy
+    }
     override var retryPolicy: RetryPolicy? { .attempts(attempts) }
 }

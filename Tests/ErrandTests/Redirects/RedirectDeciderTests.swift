@@ -43,7 +43,7 @@ import Testing
 
     @Test func deliverReturnsTheRedirectResponse() async throws {
         let fixture = fixture { _ in .deliver }
-        let request = InlineRequest("old") { $0.acceptableStatusCodes = 200..<400 }
+        let request = InlineRequest("old") { $0.acceptance.statuses = StatusCodes(200..<400) }
         let response = try await fixture.with(request).send()
         #expect(response.status == .found && response.headers[.location] == "/new")
         #expect(fixture.transport.requests.count == 1)
@@ -173,7 +173,7 @@ import Testing
 
     @Test func deciderIsNotCalledWhenRedirectsAreDisabled() async throws {
         let fixture = fixture({ $0.redirectPolicy = .none }) { _ in .asPolicy }
-        let request = InlineRequest("old") { $0.acceptableStatusCodes = 200..<400 }
+        let request = InlineRequest("old") { $0.acceptance.statuses = StatusCodes(200..<400) }
         #expect(try await fixture.with(request).send().status == .found)
     }
 

@@ -7,7 +7,10 @@ final class PostRequest: BaseRequest {
     override var url: EndpointURL { "post" }
     override var method: HTTPMethod { .post }
     override var arguments: Arguments? { ["a": 1] }
-    override var authorization: Authorization? { .bearer("secret") }
+    override func configure(_ request: inout RequestDescription) {
+        super.configure(&request)
+        request.authorization = .bearer("secret")
+    }
 }
 
 @Suite(.limited) struct RetryAndRedirectTests {
@@ -18,7 +21,7 @@ final class PostRequest: BaseRequest {
             status: .serviceUnavailable,
             headers: [.contentType: "application/json", .retryAfter: "7"])
         fixture.transport.on(.get, "/x", busy, .json("{}"))
-        let task = fixture.agent.start(Plain("x").describe())
+        let task = fixture.agent.start(Plain("x").makeDescription())
         try await fixture.clock.untilSleeping()
         fixture.clock.advance(by: .milliseconds(6999))
         #expect(fixture.transport.requests.count == 1)
@@ -41,7 +44,7 @@ final class PostRequest: BaseRequest {
                 if isAwaited {
                     _ = try await fixture.with(Plain("x")).send()
                 } else {
-                    _ = try await fixture.agent.start(Plain("x").describe()).response()
+                    _ = try await fixture.agent.start(Plain("x").makeDescription()).response()
                 }
                 return nil
             } catch {
@@ -58,7 +61,7 @@ final class PostRequest: BaseRequest {
     @Test func cancellingDuringARetryDelayEndsTheRequest() async throws {
         let fixture = AgentFixture { $0.retryPolicy = .attempts(3) }
         fixture.transport.on(.get, "/x", .json("{}", status: .serviceUnavailable))
-        let task = fixture.agent.start(Plain("x").describe())
+        let task = fixture.agent.start(Plain("x").makeDescription())
         try await fixture.clock.untilSleeping()
         task.cancel()
         let error = await #expect(throws: RequestError.self) { try await task.response() }

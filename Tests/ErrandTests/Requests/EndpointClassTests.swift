@@ -19,23 +19,23 @@ import Testing
     }
 
     @Test func descriptionIsAnInstanceOfItsClassAndSuperclasses() {
-        let description = Derived().describe()
+        let description = Derived().makeDescription()
         #expect(description.isA(Derived.self) && description.isA(Base.self))
         #expect(description.isA(BaseRequest.self))
-        #expect(!description.isA(Other.Derived.self) && !Base().describe().isA(Derived.self))
+        #expect(!description.isA(Other.Derived.self) && !Base().makeDescription().isA(Derived.self))
         let dynamic: BaseRequest.Type = Base.self
-        #expect(description.isA(dynamic) && !Plain("x").describe().isA(dynamic))
-        #expect(GetUser(id: 1).describe().isA(JSONRequest<User>.self))
-        #expect(!GetUser(id: 1).describe().isA(JSONRequest<[User]>.self))
+        #expect(description.isA(dynamic) && !Plain("x").makeDescription().isA(dynamic))
+        #expect(GetUser(id: 1).makeDescription().isA(JSONRequest<User>.self))
+        #expect(!GetUser(id: 1).makeDescription().isA(JSONRequest<[User]>.self))
         #expect(!RequestDescription(endpoint: "Base", url: "base").isA(BaseRequest.self))
     }
 
-    @Test func filtersDecidersAndListenersRecognizeTheClass() async throws {
+    @Test func prepareDecidersAndListenersRecognizeTheClass() async throws {
         let seen = Mutex<[String]>([])
         let fixture = AgentFixture { configuration in
-            configuration.urlFilters = [
-                ClosureURLFilter { url, request in request.isA(Base.self) ? url + "?base" : url }
-            ]
+            configuration.prepare = { request in
+                if request.isA(Base.self) { request.url = "\(request.url)?base" }
+            }
             configuration.retryPolicy = .attempts(2)
             configuration.retryDecider = { $0.description.isA(Base.self) ? .giveUp : .asPolicy }
             configuration.eventListeners.append(
@@ -49,7 +49,7 @@ import Testing
         for request in [Derived(), Base()] {
             await #expect(throws: RequestError.self) { try await request.send(on: fixture.agent) }
         }
-        let task = fixture.agent.start(Plain("plain").describe())
+        let task = fixture.agent.start(Plain("plain").makeDescription())
         #expect(!task.isA(Base.self) && task.isA(Plain.self))
         try await fixture.clock.untilSleeping()
         fixture.clock.advance(by: .seconds(60))

@@ -31,8 +31,8 @@ import Testing
         inline.accessories = [recorder]
         let request = inline.decoding(User.self)
         #expect(request.tag == 7 && request.method == .post && request.url == "users")
-        #expect(request.describe().isA(InlineRequest.self))
-        #expect(request.describe().endpoint == "InlineRequest")
+        #expect(request.makeDescription().isA(InlineRequest.self))
+        #expect(request.makeDescription().endpoint == "InlineRequest")
         #expect(try await request.value(on: fixture.agent).nick == "b")
         #expect(recorder.lines == ["users willStart", "users willStop", "users didStop"])
         let sent = try #require(fixture.transport.requests.first)
@@ -54,7 +54,7 @@ import Testing
 
     @Test func decodedDownloadIsRefusedBeforeSending() async throws {
         let request = InlineRequest("users/7") {
-            $0.download = DownloadPlan(destination: URL(fileURLWithPath: "/tmp/never"))
+            $0.download = DownloadPlan(to: URL(fileURLWithPath: "/tmp/never"))
         }.decoding(User.self)
         let error = await #expect(throws: RequestError.self) {
             try await request.value(on: fixture.agent)

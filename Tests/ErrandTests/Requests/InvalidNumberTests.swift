@@ -11,7 +11,8 @@ import Testing
     ) async -> RequestError? {
         let fixture = AgentFixture(change)
         fixture.transport.on(.get, "/x", .json("{}"))
-        let error = await fixture.agent.start(InlineRequest("x", describe).describe()).outcome()
+        let error = await fixture.agent.start(InlineRequest("x", describe).makeDescription())
+            .outcome()
             .error
         #expect(error == nil || fixture.transport.requests.isEmpty)
         return error
@@ -60,12 +61,9 @@ import Testing
 
     @Test func numberOfTheEndpointIsRefused() async {
         let faults: [(inout RequestDescription) -> Void] = [
-            { $0.redirectPolicy = RedirectPolicy(maximumCount: -1) },
+            { $0.sending.redirects = RedirectPolicy(maximumCount: -1) },
             { $0.retryPolicy = .attempts(0) },
-            {
-                $0.transportOverrides = TransportOverrides()
-                $0.transportOverrides?.maximumBodyBytes = -1
-            },
+            { $0.sending.transport.maximumBodyBytes = -1 },
         ]
         for describe in faults {
             #expect(await error(endpoint: describe)?.code == .invalidConfiguration)
@@ -88,13 +86,13 @@ import Testing
             return overrides
         }
         let complete = await error {
-            $0.redirectPolicy = RedirectPolicy(maximumCount: 1)
+            $0.sending.redirects = RedirectPolicy(maximumCount: 1)
             $0.retryPolicy = .attempts(1)
-            $0.transportOverrides = overrides(10)
+            $0.sending.transport = overrides(10)
         }
         #expect(complete == nil)
         let partial = await error {
-            $0.redirectPolicy = RedirectPolicy(maximumCount: 1)
+            $0.sending.redirects = RedirectPolicy(maximumCount: 1)
             $0.retryPolicy = .attempts(1)
         }
         #expect(partial?.code == .invalidConfiguration)

@@ -22,10 +22,9 @@ import Testing
     }
 
     private final class PostWithEncoder: PostIssue {
-        override var jsonEncoder: FastJSONEncoder? {
-            var encoder = FastJSONEncoder()
-            encoder.dateEncodingStrategy = .millisecondsSince1970
-            return encoder
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.json.dates = .millisecondsSince1970
         }
     }
 
@@ -35,10 +34,9 @@ import Testing
         override var url: EndpointURL { "issues" }
         override var method: HTTPMethod { .post }
         override var arguments: Arguments? { Arguments(encoding: issue) }
-        override var jsonEncoder: FastJSONEncoder? {
-            var encoder = FastJSONEncoder.requestDefault
-            encoder.keyEncodingStrategy = .convertToSnakeCase
-            return encoder
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.json.keys = .snakeCase
         }
     }
 
@@ -57,13 +55,14 @@ import Testing
             try await sentBody(of: PostIssue())
                 == #"{"issueTitle":"a","dueAt":"1970-01-01T00:00:01Z","ratio":1}"#)
         let snake = try await sentBody(of: PostIssue()) {
-            $0.jsonEncoder.keyEncodingStrategy = .convertToSnakeCase
+            $0.json.keys = .snakeCase
         }
         #expect(snake == #"{"issue_title":"a","due_at":"1970-01-01T00:00:01Z","ratio":1}"#)
         let own = try await sentBody(of: PostWithEncoder()) {
-            $0.jsonEncoder.keyEncodingStrategy = .convertToSnakeCase
+            $0.json.keys = .snakeCase
         }
-        #expect(own == #"{"issueTitle":"a","dueAt":1000,"ratio":1}"#)
+        // The endpoint sets the dates; the keys stay those of the configuration.
+        #expect(own == #"{"issue_title":"a","due_at":1000,"ratio":1}"#)
         #expect(
             try await sentBody(of: FormIssue(NewIssue()))
                 == "issue_title=a&due_at=1970-01-01T00%3A00%3A01Z&ratio=1")
@@ -108,7 +107,10 @@ import Testing
         override var method: HTTPMethod { .put }
         override var body: HTTPBody? { .json(Counted(count: counter)) }
         override var cacheSeconds: Int { 60 }
-        override var duplicatePolicy: DuplicatePolicy { .join }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.sending.duplicates = .join
+        }
         override var retryPolicy: RetryPolicy? {
             RetryPolicy(maximumAttempts: 3, baseDelay: .zero)
         }
@@ -137,12 +139,15 @@ import Testing
 
     @Test func equalValuesJoinOneTransfer() async throws {
         final class Join: PostIssue {
-            override var duplicatePolicy: DuplicatePolicy { .join }
+            override func configure(_ request: inout RequestDescription) {
+                super.configure(&request)
+                request.sending.duplicates = .join
+            }
         }
         let fixture = AgentFixture()
         let gate = Gate()
         fixture.transport.on(.post, "/issues", ScriptedResponse.json("{}").held(by: gate))
-        let tasks = (0..<3).map { _ in fixture.agent.start(Join().describe()) }
+        let tasks = (0..<3).map { _ in fixture.agent.start(Join().makeDescription()) }
         try await fixture.untilJoined(2)
         gate.open()
         for task in tasks { _ = try await task.response() }
@@ -150,7 +155,7 @@ import Testing
     }
 
     @Test func previewShowsTheEncodedValue() async throws {
-        let fixture = AgentFixture { $0.jsonEncoder.keyEncodingStrategy = .convertToSnakeCase }
+        let fixture = AgentFixture { $0.json.keys = .snakeCase }
         let command = try await fixture.agent.curlCommand(
             for: PostIssue(), redactsSecrets: false)
         #expect(command.contains(#"{"issue_title":"a""#))
@@ -178,7 +183,7 @@ import Testing
         for configure in configurations {
             let sent = try await sentBody(of: PostIssue()) {
                 configure(&$0)
-                $0.jsonEncoder.keyEncodingStrategy = .convertToSnakeCase
+                $0.json.keys = .snakeCase
             }
             #expect(sent == expected)
         }
@@ -197,7 +202,7 @@ import Testing
 
     @Test func redirectDeciderCanSendAValue() async throws {
         let fixture = AgentFixture {
-            $0.jsonEncoder.keyEncodingStrategy = .convertToSnakeCase
+            $0.json.keys = .snakeCase
             $0.redirectDecider = { redirect in
                 var request = redirect.request
                 request.method = .post

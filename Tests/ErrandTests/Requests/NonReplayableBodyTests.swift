@@ -22,7 +22,7 @@ import Testing
     private func upload(
         _ path: String = "x", isReplayable: Bool = false, isPart: Bool = false
     ) -> RequestDescription {
-        var description = Plain(path).describe()
+        var description = Plain(path).makeDescription()
         description.method = .put
         let streams = streams
         if isPart {

@@ -23,129 +23,150 @@ import Testing
     private class Everything: BaseRequest {
         override var url: EndpointURL { "path" }
         override var baseURL: EndpointURL? { "https://own.example/" }
-        override var cdnURL: EndpointURL? { "https://own-cdn.example/" }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.json.data = .numbers
+            request.json.floats = .text(positive: "+", negative: "-", nan: "nan")
+            request.json.keys = .snakeCase
+            request.json.dates = .secondsSince1970
+            request.cdnURL = "https://own-cdn.example/"
+            request.apiVersion = "v9"
+            request.argumentPlacement = .query
+            request.encoding = ArgumentEncoding()
+            request.compression = ReversingBodyEncoder()
+            request.headerFieldValues = ["X-One": "1"]
+            request.authorization = .bearer("t")
+            request.uses.remove(.sharedHeaders)
+            request.uses.remove(.sharedArguments)
+            request.sending.priority = .high
+            request.uses.remove(.cellular)
+            request.sending.retryDecider = { _ in .giveUp }
+            request.sending.duplicates = .join
+            request.sending.redirects = RedirectPolicy.none
+            request.sending.security = SecurityPolicy()
+            request.sending.transport.httpVersion = .http2
+            request.uses.remove(.cookies)
+            request.uses.remove(.authenticators)
+            request.sending.connectivity = .failFast
+            request.interceptors += [Around()]
+            request.requestProcessors += [Unchanged()]
+            request.acceptance.format = .text
+            request.acceptance.statuses = .any
+            request.acceptance.contentTypes = ["*/*"]
+            request.acceptance.rules.append(ResponseRule { _ in .accept })
+            request.json.removesNulls = true
+            request.responseProcessors += [Nothing()]
+            request.cache.policy = .reload
+            request.cache.identity = "user"
+            request.cache.arguments = ["a": 1]
+            request.cache.writesAsynchronously = false
+            request.cache.maximumStaleness = .seconds(9)
+            request.cache.transform = { $0 }
+            request.json.path = ["data"]
+        }
         override var usesCDN: Bool { true }
-        override var apiVersion: String? { "v9" }
         override var method: HTTPMethod { .put }
         override var arguments: Arguments? { ["a": 1, "nonce": 2] }
-        override var argumentPlacement: ArgumentPlacement { .query }
         override var requestSerializer: RequestSerializer { .plist }
-        override var argumentEncoding: ArgumentEncoding? { ArgumentEncoding() }
         override var body: HTTPBody? { .data(Data("x".utf8), contentType: "text/plain") }
-        override var jsonEncoder: FastJSONEncoder? { FastJSONEncoder() }
-        override var bodyEncoder: (any BodyEncoder)? { ReversingBodyEncoder() }
         override var headers: HTTPFields { [.from: "a"] }
-        override var headerFieldValues: HeaderPairs { ["X-One": "1"] }
-        override var authorization: Authorization? { .bearer("t") }
-        override var usesSharedHeaders: Bool { false }
-        override var usesSharedArguments: Bool { false }
         override var timeouts: Timeouts? { Timeouts(idle: .seconds(7)) }
-        override var priority: RequestPriority { .high }
-        override var allowsCellularAccess: Bool { false }
         override var retryPolicy: RetryPolicy? { RetryPolicy(maximumAttempts: 4) }
-        override var retryDecider: (@Sendable (FailedAttempt) -> RetryVerdict)? { { _ in .giveUp } }
-        override var duplicatePolicy: DuplicatePolicy { .join }
-        override var redirectPolicy: RedirectPolicy? { RedirectPolicy.none }
-        override var securityPolicy: SecurityPolicy? { SecurityPolicy() }
-        override var transportOverrides: TransportOverrides? { TransportOverrides() }
-        override var usesCookies: Bool { false }
-        override var usesAuthenticators: Bool { false }
-        override var connectivityPolicy: ConnectivityPolicy? { .failFast }
-        override var interceptors: [any Interceptor] { [Around()] }
-        override var requestProcessors: [any RequestProcessor] { [Unchanged()] }
-        override var responseSerializer: ResponseSerializer { .string }
-        override var acceptableStatusCodes: Range<Int> { 200..<201 }
-        override var statusCodeValidator: StatusCodeValidator? { .any }
-        override var acceptableContentTypes: AcceptableContentTypes { .any }
         override var validator: JSONShape? { .any }
-        override var businessValidator: BusinessValidator? { BusinessValidator { _ in .accept } }
-        override var removesNulls: Bool { true }
         override var errorDecoder: ErrorDecoder? { ErrorDecoder { _ in nil } }
-        override var processors: [any ResponseProcessor] { [Nothing()] }
-        override var jsonDecoder: FastJSONDecoder? { FastJSONDecoder() }
         override var cacheSeconds: Int { 60 }
         override var cacheVersion: Int { 3 }
-        override var cachePolicy: CachePolicy? { .reload }
-        override var cacheIdentity: String? { "user" }
-        override func cacheArguments(_ arguments: Arguments?) -> Arguments? { ["a": 1] }
-        override var writesCacheAsynchronously: Bool { false }
     }
 
     private final class File: Everything, FileOutput {
-        var destination: URL { URL(fileURLWithPath: "/tmp/file") }
-        override var existingFile: DownloadPlan.ExistingFile { .fail }
-        override var resumesDownload: Bool { false }
-        override var sha256: String? { String(repeating: "a", count: 64) }
-        override var downloadOptions: DownloadPlan.Options { .init { $0.computedDigests = [.md5] } }
+        var download: DownloadPlan {
+            .to(URL(fileURLWithPath: "/tmp/file")) {
+                $0.existingFile = .fail
+                $0.resumes = false
+                $0.sha256 = String(repeating: "a", count: 64)
+                $0.computedDigests = [.md5]
+            }
+        }
     }
 
     private func everything() -> Everything {
         let request = Everything()
         request.tag = 5
-        request.userInfo = ["a": 1]
         request.ignoresCache = true
-        request.progressHandler = { _ in }
         request.metadata[Screen.self] = "profile"
         return request
     }
 
-    private func members(of description: RequestDescription) -> [String: String] {
-        // Not its mirror, which has no children, because members contain secrets.
+    private func members<Group>(of group: Group) -> [String: String] {
+        // Not its mirror: that of a description has no children, because members contain secrets.
         var members: [String: String] = [:]
-        _forEachFieldWithKeyPath(of: RequestDescription.self) { name, path in
-            members[String(cString: name)] = String(describing: description[keyPath: path])
+        _forEachFieldWithKeyPath(of: Group.self) { name, path in
+            members[String(cString: name)] = String(describing: group[keyPath: path])
             return true
         }
         return members
     }
 
-    @Test func everyMemberOfTheDescriptionIsSetByAnOverride() {
-        let plain = members(of: BaseRequest().describe())
-        let full = members(of: everything().describe())
-        let unchanged = plain.filter { full[$0.key] == $0.value }.keys.sorted()
-        // These are set by `customURLRequest()`, by the output of a class, and by other parts of the framework.
+    /// The members that have the same value in both.
+    private func unchanged<Group>(_ plain: Group, _ full: Group) -> [String] {
+        let full = members(of: full)
+        return members(of: plain).filter { full[$0.key] == $0.value }.keys.sorted()
+    }
+
+    @Test func everyMemberOfTheDescriptionIsSet() {
+        let plain = BaseRequest().makeDescription()
+        let full = everything().makeDescription()
+        // These are set by the output of a class, and by other parts of the framework.
         #expect(
-            unchanged == [
-                "decode", "isBackgroundRevalidation", "isStreamed", "isURLFiltered", "mistake",
+            unchanged(plain, full) == [
+                "decode", "hasJSONOutput", "isBackgroundRevalidation", "isPrepared", "isStreamed",
+                "jsonDecoder", "mistake", "reachedBaseClass",
             ])
-        #expect(plain.count == full.count && plain.count > 38)
+        #expect(members(of: plain).count > 22)
+        #expect(unchanged(plain.json, full.json).isEmpty)
+        #expect(unchanged(plain.sending, full.sending).isEmpty)
+        #expect(unchanged(plain.acceptance, full.acceptance).isEmpty)
+        #expect(unchanged(plain.cache, full.cache).isEmpty)
+        #expect(full.uses == [] && plain.uses == .all)
     }
 
     @Test func rareMembersAreSet() {
-        let description = everything().describe()
+        let description = everything().makeDescription()
         #expect(description.interceptors.count == 1)
         #expect(description.requestProcessors.count == 1)
-        #expect(description.retryDecider != nil)
-        #expect(description.jsonEncoder != nil)
-        #expect(description.argumentEncoding != nil && description.bodyEncoder != nil)
+        #expect(description.sending.retryDecider != nil)
+        #expect(description.json.dates != nil)
+        #expect(description.encoding != nil && description.compression != nil)
         #expect(description.authorization != nil && description.retryPolicy != nil)
-        #expect(description.redirectPolicy != nil && description.securityPolicy != nil)
-        #expect(description.transportOverrides != nil && description.timeouts != nil)
-        #expect(description.statusCodeValidator != nil && description.errorDecoder != nil)
+        #expect(description.sending.redirects != nil && description.sending.security != nil)
+        #expect(!description.sending.transport.isEmpty && description.timeouts != nil)
+        #expect(description.acceptance.statuses.contains(404) && description.errorDecoder != nil)
         #expect(description.metadata[Screen.self] == "profile")
     }
 
     @Test func valuesAreThoseOfTheOverrides() {
-        let description = everything().describe()
+        let description = everything().makeDescription()
         #expect(description.baseURL == "https://own.example/")
         #expect(description.cdnURL == "https://own-cdn.example/")
         #expect(description.apiVersion == "v9")
         #expect(description.argumentPlacement == .query)
-        #expect(!description.usesSharedHeaders && !description.usesSharedArguments)
-        #expect(!description.allowsCellularAccess)
-        #expect(description.redirectPolicy == RedirectPolicy.none)
+        #expect(
+            !description.uses.contains(.sharedHeaders)
+                && !description.uses.contains(.sharedArguments))
+        #expect(!description.uses.contains(.cellular))
+        #expect(description.sending.redirects == RedirectPolicy.none)
         #expect(description.acceptsStatus(404))
-        #expect(description.cacheArguments == ["a": 1])
-        #expect(description.cacheVersion == 3 && description.cacheIdentity == "user")
-        #expect(description.priority == .high && description.tag == 5)
+        #expect(description.cache.arguments == ["a": 1])
+        #expect(description.cacheVersion == 3 && description.cache.identity == "user")
+        #expect(description.sending.priority == .high && description.tag == 5)
     }
 
     @Test func downloadMembersReachThePlan() throws {
-        let plan = try #require(File().describe().download)
+        let plan = try #require(File().makeDescription().download)
         #expect(plan.destination.path == "/tmp/file")
         #expect(plan.existingFile == .fail && !plan.resumes)
         #expect(plan.sha256 == String(repeating: "a", count: 64))
-        #expect(plan.options.computedDigests == [.md5])
+        #expect(plan.computedDigests == [.md5])
     }
 
     // MARK: - Effects, through an agent
@@ -153,13 +174,16 @@ import Testing
     private final class Placed: BaseRequest {
         override var url: EndpointURL { "x" }
         override var baseURL: EndpointURL? { "https://own.example/api/" }
-        override var apiVersion: String? { "v2" }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.apiVersion = "v2"
+            request.argumentPlacement = .query
+            request.encoding = ArgumentEncoding(arrays: .repeated)
+            request.uses.remove(.sharedHeaders)
+            request.uses.remove(.sharedArguments)
+        }
         override var method: HTTPMethod { .post }
         override var arguments: Arguments? { ["list": [1, 2]] }
-        override var argumentPlacement: ArgumentPlacement { .query }
-        override var argumentEncoding: ArgumentEncoding? { ArgumentEncoding(arrays: .repeated) }
-        override var usesSharedHeaders: Bool { false }
-        override var usesSharedArguments: Bool { false }
     }
 
     @Test func placementEncodingAndSharedValuesHaveTheirEffect() async throws {
@@ -176,14 +200,17 @@ import Testing
 
     private final class FromCDN: BaseRequest {
         override var url: EndpointURL { "x" }
-        override var cdnURL: EndpointURL? { "https://own-cdn.example/" }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.cdnURL = "https://own-cdn.example/"
+            request.compression = ReversingBodyEncoder()
+            request.sending.redirects = RedirectPolicy.none
+            request.acceptance.statuses = [302]
+            request.uses.remove(.cellular)
+        }
         override var usesCDN: Bool { true }
-        override var bodyEncoder: (any BodyEncoder)? { ReversingBodyEncoder() }
         override var method: HTTPMethod { .put }
         override var body: HTTPBody? { .data(Data("abc".utf8), contentType: "text/plain") }
-        override var redirectPolicy: RedirectPolicy? { RedirectPolicy.none }
-        override var statusCodeValidator: StatusCodeValidator? { .codes([302]) }
-        override var allowsCellularAccess: Bool { false }
     }
 
     @Test func hostBodyRedirectAndStatusHaveTheirEffect() async throws {

@@ -13,10 +13,10 @@ import Testing
     @Test func requestIsBuiltAsURLRequestAndCurlCommand() async throws {
         let fixture = AgentFixture {
             $0.sharedArguments = ["v": 5]
-            $0.urlFilters = [ClosureURLFilter { url, _ in "v1/" + url }]
+            $0.prepare = { $0.url = "v1/\($0.url)" }
         }
         try fixture.agent.cookieJar.set(Cookie(name: "sid", value: "1", domain: "api.example.com"))
-        let request = try await fixture.agent.urlRequest(for: PostRequest().describe())
+        let request = try await fixture.agent.urlRequest(for: PostRequest().makeDescription())
         #expect(request.url?.absoluteString == "https://api.example.com/v1/post")
         #expect(request.httpMethod == "POST")
         #expect(request.httpBody == Data("v=5&a=1".utf8))
@@ -32,7 +32,7 @@ import Testing
 
     @Test func invalidRequestFailsToBuild() async {
         let error = await #expect(throws: RequestError.self) {
-            try await AgentFixture().agent.urlRequest(for: Plain("http://[x]/").describe())
+            try await AgentFixture().agent.urlRequest(for: Plain("http://[x]/").makeDescription())
         }
         #expect(error?.code == .invalidURL)
     }
@@ -44,7 +44,7 @@ import Testing
             $0.body = .file(URL(fileURLWithPath: "/nowhere/at/all"))
         }
         let preview = await #expect(throws: RequestError.self) {
-            try await fixture.agent.transportRequest(for: request.describe())
+            try await fixture.agent.transportRequest(for: request.makeDescription())
         }
         let sent = await #expect(throws: RequestError.self) {
             try await fixture.with(request).send()
@@ -52,19 +52,5 @@ import Testing
         #expect(preview?.code == sent?.code && fixture.transport.requests.isEmpty)
         // Building a request for inspection starts no task.
         #expect(fixture.events.names.filter { $0 == "started" }.count == 1)
-    }
-
-    @Test func urlFiltersCanSkipAbsoluteURLs() async throws {
-        let fixture = AgentFixture {
-            $0.urlFilters = [QueryFilter(["k": "v w", "own": 1])]
-            $0.filtersAbsoluteURLs = false
-        }
-        let urls = ["a?own=2#f", "http://other/x"]
-        var built: [String] = []
-        for url in urls {
-            built.append(
-                try await fixture.agent.transportRequest(for: Plain(url).describe()).url.string)
-        }
-        #expect(built == ["https://api.example.com/a?own=2&k=v%20w", "http://other/x"])
     }
 }

@@ -141,7 +141,7 @@ import Testing
     @Test func outboxRefusesTrailers() async throws {
         let outbox = Outbox(agent: fixture().agent, store: MemoryOutboxStore())
         let error = await #expect(throws: RequestError.self) {
-            try await outbox.add(Upload().describe())
+            try await outbox.add(Upload().makeDescription())
         }
         #expect(error?.code == .invalidBody && error?.message.contains("trailers") == true)
     }
@@ -150,7 +150,7 @@ import Testing
     @Test func previewsDoNotLoseTrailers() async throws {
         let agent = fixture().agent
         let error = await #expect(throws: RequestError.self) {
-            try await agent.urlRequest(for: Upload().describe())
+            try await agent.urlRequest(for: Upload().makeDescription())
         }
         #expect(error?.code == .unsupported && error?.stage == .build)
         let command = try await agent.curlCommand(for: Upload())

@@ -75,7 +75,7 @@ import Testing
         let fixture = fixture()
         fixture.transport.on(.get, "/x", .json("{}", status: .notFound))
         let failing = fixture.with(Plain("x"))
-        let task = fixture.agent.start(failing.describe())
+        let task = fixture.agent.start(failing.makeDescription())
         let error = await #expect(throws: RequestError.self) { try await task.response() }
         #expect(error?.response?.sentRequest?.headers[.from] == "attempt 3")
         #expect(task.sentRequest?.headers[.from] == "attempt 3")
@@ -92,7 +92,7 @@ import Testing
             ScriptedResponse(
                 steps: [.fail(RequestError(.connectionLost, stage: .transport, "gone"))]))
         let failing = fixture.with(Plain("x"))
-        let task = fixture.agent.start(failing.describe())
+        let task = fixture.agent.start(failing.makeDescription())
         await #expect(throws: RequestError.self) { try await task.response() }
         #expect(task.sentRequest?.url.path == "/x")
     }
@@ -114,7 +114,7 @@ import Testing
             .get, "/x", ScriptedResponse(steps: [.hold(gate)] + ScriptedResponse.json("{}").steps))
         func start() -> RequestTask {
             fixture.agent.start(
-                InlineRequest("x") { $0.duplicatePolicy = .join }.describe())
+                InlineRequest("x") { $0.sending.duplicates = .join }.makeDescription())
         }
         let tasks = [start(), start()]
         try await fixture.untilJoined()

@@ -20,7 +20,10 @@ import Testing
 
     private final class GetFeed: BaseRequest {
         override var url: EndpointURL { "feed" }
-        override var responseSerializer: ResponseSerializer { .xml }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.acceptance.format = .xml
+        }
     }
 
     @Test(arguments: [
@@ -50,7 +53,10 @@ import Testing
         let check: @Sendable (Response) throws -> Void
         init(_ check: @escaping @Sendable (Response) throws -> Void) { self.check = check }
         override var url: EndpointURL { "custom" }
-        override var responseSerializer: ResponseSerializer { .custom(check) }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.acceptance.format = .custom(check)
+        }
     }
 
     @Test(arguments: ["application/json", "text/html", nil])
@@ -82,14 +88,16 @@ import Testing
     @Test func firstSerializerThatAcceptsTheBodyCounts() async throws {
         fixture.transport.on(.get, "/x", response("text/csv", "a"))
         let calls = Mutex<[String]>([])
-        func request(_ serializers: [ResponseSerializer]) -> InlineRequest {
-            fixture.with(InlineRequest("x") { $0.responseSerializer = .compound(serializers) })
+        func request(_ serializers: [RequestDescription.Acceptance.Format]) -> InlineRequest {
+            fixture.with(InlineRequest("x") { $0.acceptance.format = .firstOf(serializers) })
         }
-        let refusing = ResponseSerializer.custom { _ in
+        let refusing = RequestDescription.Acceptance.Format.custom { _ in
             calls.withLock { $0.append("refusing") }
             throw Refused()
         }
-        let accepting = ResponseSerializer.custom { _ in calls.withLock { $0.append("accepting") } }
+        let accepting = RequestDescription.Acceptance.Format.custom { _ in
+            calls.withLock { $0.append("accepting") }
+        }
         try await request([refusing, accepting, refusing]).send()
         #expect(calls.withLock { $0 } == ["refusing", "accepting"])
         let error = await #expect(throws: RequestError.self) {

@@ -10,12 +10,13 @@ import Testing
     private final class OverridingRequest: BaseRequest {
         override var url: EndpointURL { "legacy" }
         override var cacheSeconds: Int { 60 }
-        override var transportOverrides: TransportOverrides? {
-            var overrides = TransportOverrides(httpVersion: .http11, decodesContent: false)
-            overrides.maximumBodyBytes = 1000
-            overrides.proxy = TransportOptions.ProxyPolicy.none
-            overrides.addressFamily = .ipv4
-            return overrides
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.sending.transport.httpVersion = .http11
+            request.sending.transport.decodesContent = false
+            request.sending.transport.maximumBodyBytes = 1000
+            request.sending.transport.proxy = TransportOptions.ProxyPolicy.none
+            request.sending.transport.addressFamily = .ipv4
         }
     }
 
@@ -64,16 +65,16 @@ import Testing
         }
         try await server.start()
         let agent = RequestAgent(configuration: Configuration(baseURL: server.baseURL))
-        func bytes(_ overrides: TransportOverrides?) async throws -> Data {
+        func bytes(_ overrides: TransportOverrides = TransportOverrides()) async throws -> Data {
             let request = InlineRequest("x") {
-                $0.responseSerializer = .data
-                $0.transportOverrides = overrides
+                $0.acceptance.format = .any
+                $0.sending.transport = overrides
             }
             return try await request.send(on: agent).data
         }
-        #expect(try await bytes(nil) == Data("plain".utf8))
+        #expect(try await bytes() == Data("plain".utf8))
         #expect(try await bytes(TransportOverrides(decodesContent: false)) == compressed)
-        #expect(try await bytes(nil) == Data("plain".utf8))
+        #expect(try await bytes() == Data("plain".utf8))
         #expect(server.requests[1].header("Accept-Encoding") == nil)
         await server.stop()
     }

@@ -7,14 +7,13 @@ import Testing
 /// Plain, typed and download endpoints below one base class of a service.
 @Suite(.limited) struct TypedRequestTests {
     private class HubRequest: BaseRequest {
-        override var headerFieldValues: HeaderPairs { ["X-Hub": "1"] }
-        override var outputPath: [String] { ["data"] }
-        override var jsonDecoder: FastJSONDecoder? {
-            var decoder = FastJSONDecoder()
-            decoder.keyDecodingStrategy = .convertFromSnakeCase
-            return decoder
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.json.keys = .snakeCase
+            request.headerFieldValues = ["X-Hub": "1"]
+            request.json.path = ["data"]
+            request.download?.existingFile = .fail
         }
-        override var existingFile: DownloadPlan.ExistingFile { .fail }
     }
 
     private struct Pilot: Decodable, Equatable {
@@ -42,13 +41,17 @@ import Testing
 
     private final class Motto: HubRequest, TypedRequest {
         override var url: EndpointURL { "motto" }
-        override var responseSerializer: ResponseSerializer { .string }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.acceptance.format = .text
+        }
         var decoder: ResponseDecoder<String> { .string }
     }
 
     private class Photo: HubRequest, FileOutput {
         let destination: URL
         init(to destination: URL) { self.destination = destination }
+        var download: DownloadPlan { .to(destination) }
         override var url: EndpointURL { "photo" }
     }
 
@@ -122,7 +125,10 @@ import Testing
         final class Maybe: HubRequest, DecodableOutput {
             typealias Output = Pilot?
             override var url: EndpointURL { "maybe" }
-            override var outputPath: [String] { [] }
+            override func configure(_ request: inout RequestDescription) {
+                super.configure(&request)
+                request.json.path = []
+            }
         }
         fixture.transport.on(.get, "/maybe", ScriptedResponse(status: .noContent))
         let request = Maybe()
@@ -143,22 +149,13 @@ import Testing
     @Test func downloadWithADecoderOfItsOwnIsRefused() async {
         final class Parsed: HubRequest, FileOutput {
             override var url: EndpointURL { "photo" }
-            var destination: URL { URL(fileURLWithPath: "/nowhere/x") }
+            var download: DownloadPlan { .to(URL(fileURLWithPath: "/nowhere/x")) }
             var decoder: ResponseDecoder<DownloadedFile> {
                 ResponseDecoder { _ in DownloadedFile(url: URL(fileURLWithPath: "/"), bytes: 0) }
             }
         }
         let error = await error(of: Parsed())
         #expect(isRefused(error, .invalidCombination, "Parsed is a download with a decoder"))
-    }
-
-    @Test func digestWithoutADownloadIsRefused() async {
-        final class Checked: HubRequest {
-            override var url: EndpointURL { "ping" }
-            override var sha256: String? { String(repeating: "0", count: 64) }
-        }
-        let error = await error(of: Checked())
-        #expect(isRefused(error, .invalidCombination, "Checked has a sha256"))
     }
 
     @Test func endpointWithoutADecoderIsRefused() async {
@@ -171,7 +168,7 @@ import Testing
 
     @Test func malformedDigestAndDestinationAreRefused() async {
         final class Short: Photo {
-            override var sha256: String? { "abc" }
+            override var download: DownloadPlan { .to(destination) { $0.sha256 = "abc" } }
         }
         let digest = await error(of: Short(to: folder))
         #expect(isRefused(digest, .invalidConfiguration, "64 hexadecimal digits"))
@@ -182,8 +179,8 @@ import Testing
     /// The class is found once; a subclass of the typed base class has its own output.
     @Test func conformanceBelowRequestUsesItsFile() async throws {
         final class Plain: Request<DownloadedFile>, FileOutput {
-            let destination: URL
-            init(to destination: URL) { self.destination = destination }
+            let download: DownloadPlan
+            init(to destination: URL) { download = .to(destination) }
             override var url: EndpointURL { "photo" }
         }
         let file = folder.appendingPathComponent("d.jpg")

@@ -108,7 +108,7 @@ import Testing
 
     @Test func pauseEndsWithTheTask() async throws {
         let fixture = fixture(Self.late) { _ in .again(after: .seconds(60)) }
-        let task = fixture.agent.start(GetUser(id: 7).describe())
+        let task = fixture.agent.start(GetUser(id: 7).makeDescription())
         try await fixture.clock.untilSleeping()
         task.cancel()
         let error = await #expect(throws: RequestError.self) { try await task.response() }

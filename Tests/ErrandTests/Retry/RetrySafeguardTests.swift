@@ -13,7 +13,7 @@ import Testing
                 maximumAttempts: 2, baseDelay: .zero, attemptTimeout: .seconds(3))
         }
         fixture.transport.on(.get, "/x", .silence, .json("{}"))
-        let task = fixture.agent.start(Plain("x").describe())
+        let task = fixture.agent.start(Plain("x").makeDescription())
         _ = try await fixture.transport.nextRequest()
         try await fixture.clock.untilSleeping()
         fixture.clock.advance(by: .seconds(3))
@@ -23,7 +23,7 @@ import Testing
     @Test func timedOutLastAttemptReportsTheAttemptTimeout() async throws {
         let fixture = AgentFixture { $0.retryPolicy = RetryPolicy(attemptTimeout: .seconds(3)) }
         fixture.transport.on(.get, "/x", .silence)
-        let task = fixture.agent.start(Plain("x").describe())
+        let task = fixture.agent.start(Plain("x").makeDescription())
         _ = try await fixture.transport.nextRequest()
         try await fixture.clock.untilSleeping()
         fixture.clock.advance(by: .seconds(3))
@@ -103,7 +103,7 @@ import Testing
         fixture.transport.on(.get, "/held", ScriptedResponse.json("{}").held(by: gate))
         await #expect(throws: RequestError.self) { try await fixture.with(Plain("busy")).send() }
         fixture.clock.advance(by: .seconds(30))
-        let probe = fixture.agent.start(Plain("held").describe())
+        let probe = fixture.agent.start(Plain("held").makeDescription())
         try await gate.reached()
         probe.suspend()
         let error = await #expect(throws: RequestError.self) {

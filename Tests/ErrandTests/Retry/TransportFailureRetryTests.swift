@@ -95,7 +95,7 @@ import Testing
             configuration: configuration, transport: kind.makeTransport(), store: nil)
         var description = RequestDescription(endpoint: "Phase", url: "x")
         description.method = method
-        description.responseSerializer = .string
+        description.acceptance.format = .text
         let outcome = await agent.start(description).outcome()
         await agent.shutdown()
         await server.stop()

@@ -253,7 +253,7 @@ import Testing
             if let own { $0.headers[.accept] = own }
             if own != nil { $0.headerFieldValues = ["cache-control": "max-age=0"] }
             if declaration == .contentTypes {
-                $0.acceptableContentTypes = .types(["text/event-stream"])
+                $0.acceptance.contentTypes = ["text/event-stream"]
             }
         }
         let agent = fixture.agent
@@ -340,7 +340,7 @@ import Testing
         fixture.agent.configuration.limits.total = 1
         fixture.transport.on(
             .get, "/x", .events("data: a\n\n"), .events("data: b\n\n"), .noContent)
-        let reader = try await fixture.startReading { $0.duplicatePolicy = .reject }
+        let reader = try await fixture.startReading { $0.sending.duplicates = .reject }
         for _ in 0..<2 {
             try await fixture.sleep(exactly: .seconds(3))
             _ = try await fixture.nextID()

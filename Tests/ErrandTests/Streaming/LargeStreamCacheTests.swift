@@ -52,8 +52,8 @@ import Testing
         _ mode: Mode = .http, _ change: (inout RequestDescription) -> Void = { _ in }
     ) -> InlineRequest {
         InlineRequest("file") {
-            if mode == .time { $0.cacheSeconds = 60 } else { $0.cachePolicy = .http }
-            $0.responseSerializer = .data
+            if mode == .time { $0.cacheSeconds = 60 } else { $0.cache.policy = .http }
+            $0.acceptance.format = .any
             change(&$0)
         }
     }
@@ -63,7 +63,7 @@ import Testing
     @Test(arguments: Mode.allCases, [true, false])
     func largeBodyIsStoredAndStreamed(mode: Mode, isAsynchronous: Bool) async throws {
         script()
-        let first = try await request(mode) { $0.writesCacheAsynchronously = isAsynchronous }
+        let first = try await request(mode) { $0.cache.writesAsynchronously = isAsynchronous }
             .stream(on: agent)
         #expect(await first.readToEnd().bytes == Self.body)
         // Without `flushCache()`: the copy of a queued write is read, too.
@@ -185,7 +185,7 @@ import Testing
                         path: path, maximumBytes: 3 * chunks * chunk.count, maximumMemoryBytes: 0))
                 func stream(_ url: String) async throws -> (Response.Source, Int) {
                     let request = InlineRequest(EndpointURL(raw: url)) {
-                        if mode == .time { $0.cacheSeconds = 600 } else { $0.cachePolicy = .http }
+                        if mode == .time { $0.cacheSeconds = 600 } else { $0.cache.policy = .http }
                     }
                     let stream = try await request.stream(on: agent)
                     var count = 0

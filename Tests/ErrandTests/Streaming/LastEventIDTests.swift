@@ -15,7 +15,10 @@ import Testing
     private final class Custom: BaseRequest {
         let request: URLRequest
         init(_ request: URLRequest) { self.request = request }
-        override func customURLRequest() -> URLRequest? { request }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.use(self.request)
+        }
     }
 
     /// The ways in which an endpoint continues an earlier stream.

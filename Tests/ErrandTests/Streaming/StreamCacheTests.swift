@@ -21,9 +21,9 @@ import Testing
         InlineRequest("page") { description in
             switch mode {
             case .time: description.cacheSeconds = 60
-            case .http: description.cachePolicy = .http
+            case .http: description.cache.policy = .http
             }
-            description.writesCacheAsynchronously = isAsynchronous
+            description.cache.writesAsynchronously = isAsynchronous
             change(&description)
         }
     }
@@ -64,7 +64,7 @@ import Testing
         #expect(await second.readToEnd().bytes == body)
         #expect(fixture.transport.requestCount == 1)
         // A request that is not streamed gets the same body.
-        let whole = try await page(mode) { $0.responseSerializer = .data }.send(on: fixture.agent)
+        let whole = try await page(mode) { $0.acceptance.format = .any }.send(on: fixture.agent)
         #expect(whole.source == .cacheFresh && whole.data == body)
     }
 
@@ -79,7 +79,7 @@ import Testing
 
     @Test(arguments: Mode.allCases) func aStoredResponseIsStreamed(mode: Mode) async throws {
         fixture.transport.on(.get, "/page", .stream(Self.headers, .text("one\ntwo")))
-        _ = try await page(mode) { $0.responseSerializer = .data }.send(on: fixture.agent)
+        _ = try await page(mode) { $0.acceptance.format = .any }.send(on: fixture.agent)
         let stream = try await page(mode).stream(on: fixture.agent)
         #expect(stream.response.source == .cacheFresh && stream.task.phase == .ended)
         var lines: [String] = []
@@ -177,7 +177,7 @@ import Testing
             .get, "/page", .stream(Self.headers, .text("body")),
             .failure(RequestError(.offline, stage: .transport, "")))
         _ = await (try await page(.time).stream(on: fixture.agent)).readToEnd()
-        let second = try await page(.time) { $0.cachePolicy = .loadElseCache }.stream(
+        let second = try await page(.time) { $0.cache.policy = .loadElseCache }.stream(
             on: fixture.agent)
         #expect(second.response.source == .cacheStale)
         #expect(await second.readToEnd().text == "body")

@@ -11,7 +11,7 @@ import Testing
     private let gate = Gate()
 
     private func feed(_ policy: DuplicatePolicy) -> InlineRequest {
-        InlineRequest("feed") { $0.duplicatePolicy = policy }
+        InlineRequest("feed") { $0.sending.duplicates = policy }
     }
 
     private func script() {
@@ -86,9 +86,9 @@ import Testing
         let first = try await feed(.reject).stream(on: fixture.agent)
         let task = fixture.agent.start(
             InlineRequest("feed") {
-                $0.duplicatePolicy = .reject
-                $0.responseSerializer = .data
-            }.describe())
+                $0.sending.duplicates = .reject
+                $0.acceptance.format = .any
+            }.makeDescription())
         gate.open()
         #expect(try await task.response().string == "ab")
         #expect(await first.readToEnd().text == "ab")
@@ -98,31 +98,32 @@ import Testing
 
     /// A setting that needs the complete body.
     enum Setting: String, CaseIterable, Sendable {
-        case duplicatePolicy, validator, businessValidator, processors, removesNulls
-        case responseSerializer, compoundSerializer, download
+        case duplicates = "sending.duplicates", validator, rules = "acceptance.rules"
+        case responseProcessors, removesNulls = "json.removesNulls"
+        case format = "acceptance.format", compoundFormat, download
 
         func apply(_ description: inout RequestDescription) {
             switch self {
-            case .duplicatePolicy: description.duplicatePolicy = .join
+            case .duplicates: description.sending.duplicates = .join
             case .validator: description.validator = ["a": .number]
-            case .businessValidator:
-                description.businessValidators = [BusinessValidator { _ in .accept }]
-            case .processors:
-                description.processors = [ClosureProcessor { response, _ in response }]
-            case .removesNulls: description.removesNulls = true
-            case .responseSerializer: description.responseSerializer = .custom { _ in }
-            case .compoundSerializer:
-                description.responseSerializer = .compound([.json, .compound([.custom { _ in }])])
+            case .rules:
+                description.acceptance.rules = [ResponseRule { _ in .accept }]
+            case .responseProcessors:
+                description.responseProcessors = [ClosureProcessor { response, _ in response }]
+            case .removesNulls: description.json.removesNulls = true
+            case .format: description.acceptance.format = .custom { _ in }
+            case .compoundFormat:
+                description.acceptance.format = .firstOf([.json, .firstOf([.custom { _ in }])])
             case .download:
                 description.download = DownloadPlan(
-                    destination: FileManager.default.temporaryDirectory
+                    to: FileManager.default.temporaryDirectory
                         .appendingPathComponent("errand-refused"))
             }
         }
 
         /// The word that names the setting in the error.
         var word: String {
-            self == .compoundSerializer ? "responseSerializer" : rawValue
+            self == .compoundFormat ? "acceptance.format" : rawValue
         }
     }
 
@@ -139,7 +140,7 @@ import Testing
     @Test func settingsOfTheConfigurationThatNeedTheBodyAreRefused() async {
         let changes: [(inout Configuration) -> Void] = [
             { $0.responseProcessors = [ClosureProcessor { response, _ in response }] },
-            { $0.businessValidators = [BusinessValidator { _ in .accept }] },
+            { $0.responseRules = [ResponseRule { _ in .accept }] },
         ]
         for change in changes {
             let fixture = AgentFixture(change)
@@ -148,10 +149,15 @@ import Testing
         }
     }
 
-    @Test(arguments: [ResponseSerializer.data, .string, .json, .plist, .xml, .compound([.json])])
-    func serializersWithoutAClosureAreAccepted(serializer: ResponseSerializer) async throws {
+    @Test(arguments: [
+        RequestDescription.Acceptance.Format.any, .text, .json, .propertyList, .xml,
+        .firstOf([.json]),
+    ])
+    func formatsWithoutAClosureAreAccepted(format: RequestDescription.Acceptance.Format)
+        async throws
+    {
         fixture.transport.on(.get, "/feed", .stream(.text("not JSON")))
-        let stream = try await InlineRequest("feed") { $0.responseSerializer = serializer }.stream(
+        let stream = try await InlineRequest("feed") { $0.acceptance.format = format }.stream(
             on: fixture.agent)
         #expect(await stream.readToEnd().text == "not JSON")
     }

@@ -118,7 +118,7 @@ import Testing
         let fixture = AgentFixture()
         fixture.transport.on(.get, "/x", .stream([.contentType: "text/html"], .text("<p>")))
         let error = await fixture.refusal(
-            InlineRequest("x") { $0.acceptableContentTypes = .types(["text/event-stream"]) })
+            InlineRequest("x") { $0.acceptance.contentTypes = ["text/event-stream"] })
         #expect(error?.code == .unacceptableContentType && error?.response?.string == "<p>")
         #expect(fixture.agent.activeTasks.isEmpty)
     }
@@ -140,8 +140,9 @@ import Testing
         }
         let head = ResponseHead(status: .serviceUnavailable, httpVersion: .http11)
         fixture.transport.on(.get, "/x", ScriptedResponse(steps: [.head(head), .text("down")]))
-        let stream = try await InlineRequest("x") { $0.acceptableStatusCodes = 200..<600 }.stream(
-            on: fixture.agent)
+        let stream = try await InlineRequest("x") {
+            $0.acceptance.statuses = StatusCodes(200..<600)
+        }.stream(on: fixture.agent)
         #expect(stream.response.status == .serviceUnavailable)
         #expect(await stream.readToEnd().text == "down")
         #expect(fixture.transport.requestCount == 1)
@@ -155,8 +156,9 @@ import Testing
         let head = ResponseHead(status: .init(code: status), httpVersion: .http11)
         fixture.transport.on(
             .get, "/x", ScriptedResponse(steps: [.head(head), .text("a"), .text("b")]))
-        let stream = try await InlineRequest("x") { $0.acceptableStatusCodes = 200..<500 }.stream(
-            on: fixture.agent)
+        let stream = try await InlineRequest("x") {
+            $0.acceptance.statuses = StatusCodes(200..<500)
+        }.stream(on: fixture.agent)
         #expect(stream.response.status.code == status && stream.response.isStreamed)
         #expect(await stream.readToEnd().text == "ab")
         try await fixture.expectOneEnd(stream.task, nil)

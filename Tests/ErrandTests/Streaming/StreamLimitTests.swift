@@ -27,7 +27,7 @@ import Testing
         var stream: ResponseStream? = try await Feed().stream(on: fixture.agent)
         let task = try #require(stream?.task)
         try await gate.reached()
-        var next = Plain("next").describe()
+        var next = Plain("next").makeDescription()
         next.timeouts = Timeouts()
         let waiting = fixture.agent.start(next)
         try await fixture.untilQueued()
@@ -109,11 +109,11 @@ import Testing
             .get, "/feed",
             .stream(length: 6, .text("abcd"), .hold(first), .text("ef"), .hold(gate)))
         let values = Mutex<[Int64]>([])
-        let stream = try await InlineRequest("feed") { description in
-            description.progressHandler = { progress in
+        let stream = try await InlineRequest("feed").stream(on: fixture.agent) { task in
+            task.onProgress { progress in
                 values.withLock { $0.append(progress.bytesReceived) }
             }
-        }.stream(on: fixture.agent)
+        }
         try await first.reached()
         #expect(stream.task.progress.current.bytesReceived == 4)
         #expect(stream.task.progress.current.totalBytesToReceive == 6)

@@ -52,16 +52,18 @@ import Testing
     }
 
     @Test func endpointCanAcceptAnotherContentType() async throws {
-        let any = try await events("data: a\n\n", type: nil) { $0.acceptableContentTypes = .any }
+        let any = try await events("data: a\n\n", type: nil) {
+            $0.acceptance.contentTypes = ["*/*"]
+        }
         #expect(any.values.map(\.data) == ["a"] && any.error == nil)
         let named = try await events("data: a\n\n", type: "text/plain") {
-            $0.acceptableContentTypes = .types(["text/plain"])
+            $0.acceptance.contentTypes = ["text/plain"]
         }
         #expect(named.values.map(\.data) == ["a"] && named.error == nil)
         // The types of the endpoint are checked before the body is read.
         await #expect(throws: RequestError.self) {
             try await events("data: a\n\n", type: "text/event-stream") {
-                $0.acceptableContentTypes = .types(["text/plain"])
+                $0.acceptance.contentTypes = ["text/plain"]
             }
         }
     }

@@ -12,10 +12,9 @@ struct ExportedRow: Decodable, Equatable, Sendable {
 /// An endpoint with a decoder of its own.
 private final class Export: BaseRequest {
     override var url: EndpointURL { "x" }
-    override var jsonDecoder: FastJSONDecoder? {
-        var decoder = FastJSONDecoder()
-        decoder.keyDecodingStrategy = .convertFromSnakeCase
-        return decoder
+    override func configure(_ request: inout RequestDescription) {
+        super.configure(&request)
+        request.json.keys = .snakeCase
     }
 }
 
@@ -200,7 +199,7 @@ private final class Export: BaseRequest {
         #expect(await read(own.jsonLines(of: ExportedRow.self)).values == expected)
         let other = try await InlineRequest("x").stream(on: fixture.agent)
         #expect(await read(other.jsonLines(of: ExportedRow.self)).values == [ExportedRow(id: 1)])
-        let configured = AgentFixture { $0.jsonDecoder.keyDecodingStrategy = .convertFromSnakeCase }
+        let configured = AgentFixture { $0.json.keys = .snakeCase }
         let texts = [Data("\u{1E}".utf8) + body]
         #expect(
             await read(try await configured.stream(texts).jsonSequence(of: ExportedRow.self)).values

@@ -119,7 +119,7 @@ import Testing
             ]))
         func open() async throws -> ResponseStream {
             try await InlineRequest("x") {
-                if followsHTTP { $0.cachePolicy = .http } else { $0.cacheSeconds = 60 }
+                if followsHTTP { $0.cache.policy = .http } else { $0.cacheSeconds = 60 }
             }.stream(on: fixture.agent)
         }
         let first = try await open()
@@ -160,7 +160,7 @@ import Testing
         }
         fixture.transport.on(.get, "/x", head("one\n"), head("two\n"))
         func lines() async throws -> [String] {
-            let request = InlineRequest("x") { $0.cachePolicy = .http }
+            let request = InlineRequest("x") { $0.cache.policy = .http }
             return await read(try await request.stream(on: fixture.agent).lines).values
         }
         #expect(try await lines() == ["one"])

@@ -8,7 +8,8 @@ import Testing
 @Suite(.limited) struct CancellationTests {
     /// The point at which the request waits.
     enum WaitPoint: String, CaseIterable, Sendable {
-        case filter, headers, arguments, requestProcessor, network, queue, retryDelay, rateLimit
+        case interceptor, headers, arguments, requestProcessor, network, queue, retryDelay,
+            rateLimit
         case credentials, credentialRefresh, transfer, transferWithAttemptTimeout, joined
         case responseProcessor, errorProcessor, suspended
     }
@@ -37,7 +38,7 @@ import Testing
     func startedRequestEndsAtOnce(at point: WaitPoint, by canceller: Canceller) async throws {
         let scenario = Scenario(point)
         let other = try await scenario.startOther()
-        let task = scenario.fixture.agent.start(WaitingRequest(point).describe())
+        let task = scenario.fixture.agent.start(WaitingRequest(point).makeDescription())
         let waiter = Task { () -> RequestError? in
             do throws(RequestError) {
                 _ = try await task.response()
@@ -57,7 +58,10 @@ import Testing
         override var url: EndpointURL {
             EndpointURL(raw: point == .transfer ? "silent" : point.rawValue)
         }
-        override var duplicatePolicy: DuplicatePolicy { point == .joined ? .join : .allow }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.sending.duplicates = point == .joined ? .join : .allow
+        }
         override var retryPolicy: RetryPolicy? {
             var policy = RetryPolicy.none
             switch point {
@@ -96,13 +100,8 @@ import Testing
             _ configuration: inout Configuration, _ point: WaitPoint, _ gate: Gate
         ) {
             switch point {
-            case .filter:
-                configuration.urlFilters = [
-                    ClosureURLFilter { url, _ in
-                        try await gate.passed()
-                        return url
-                    }
-                ]
+            case .interceptor:
+                configuration.interceptors = [GatedInterceptor(gate: gate)]
             case .headers:
                 configuration.headerProvider = {
                     try await gate.passed()
@@ -145,7 +144,7 @@ import Testing
             case .queue, .rateLimit, .joined: break
             default: return nil
             }
-            let other = fixture.agent.start(WaitingRequest(point).describe())
+            let other = fixture.agent.start(WaitingRequest(point).makeDescription())
             _ = try await fixture.transport.nextRequest()
             return other
         }
@@ -153,7 +152,8 @@ import Testing
         /// Waits until the request has reached its wait point.
         func untilWaiting() async throws {
             switch point {
-            case .filter, .headers, .arguments, .requestProcessor, .credentials, .credentialRefresh,
+            case .interceptor, .headers, .arguments, .requestProcessor, .credentials,
+                .credentialRefresh,
                 .responseProcessor, .errorProcessor:
                 try await gate.reached()
             case .network:
@@ -203,6 +203,17 @@ import Testing
             gate.open()
             #expect(try await other.response().status == .ok)
             #expect(fixture.transport.requestCount == 1)
+        }
+    }
+
+    private struct GatedInterceptor: Interceptor {
+        let gate: Gate
+
+        func intercept(
+            _ request: TransportRequest, next: InterceptorNext
+        ) async throws -> Response {
+            try await gate.passed()
+            return try await next(request)
         }
     }
 

@@ -84,5 +84,8 @@ import Testing
 
 final class CachedRecordingRequest: RecordingRequest {
     override var cacheSeconds: Int { 60 }
-    override var writesCacheAsynchronously: Bool { false }
+    override func configure(_ request: inout RequestDescription) {
+        super.configure(&request)
+        request.cache.writesAsynchronously = false
+    }
 }

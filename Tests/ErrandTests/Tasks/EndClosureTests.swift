@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test func queueRefusesAPolicyThatDeliversTwoResponses() async {
-        let request = InlineRequest("x") { $0.cachePolicy = .cacheThenLoad }
+        let request = InlineRequest("x") { $0.cache.policy = .cacheThenLoad }
         let error = await InlineRequest.endedOnQueue(request, on: fixture.agent).failure
         #expect(error?.code == .invalidCombination && fixture.transport.requests.isEmpty)
     }

@@ -22,7 +22,7 @@ import Testing
                     var tasks: [(RequestTask, cancelled: Bool)] = []
                     for _ in 0..<1250 {
                         var description = RequestDescription(endpoint: "Storm", url: "x")
-                        if random.next() % 4 == 0 { description.duplicatePolicy = .join }
+                        if random.next() % 4 == 0 { description.sending.duplicates = .join }
                         let task = agent.start(description)
                         tasks.append((task, Self.disturb(task, &random)))
                     }

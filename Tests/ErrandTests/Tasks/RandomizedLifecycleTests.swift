@@ -24,7 +24,10 @@ import Testing
         }
 
         override var url: EndpointURL { EndpointURL(raw: path) }
-        override var duplicatePolicy: DuplicatePolicy { policy }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.sending.duplicates = policy
+        }
         override var cacheSeconds: Int { 5 }
         override var timeouts: Timeouts? { Timeouts(total: total) }
         override func willStart() { lines.append("willStart()") }

@@ -94,7 +94,7 @@ import Testing
     @Test func totalTimeoutEndsTheRequest() async throws {
         let fixture = AgentFixture { $0.timeouts.total = .seconds(5) }
         fixture.transport.on(.get, "/slow", .silence)
-        let task = fixture.agent.start(fixture.with(Plain("slow")).describe())
+        let task = fixture.agent.start(fixture.with(Plain("slow")).makeDescription())
         _ = try await fixture.transport.nextRequest()
         try await fixture.clock.untilSleeping()
         fixture.clock.advance(by: .seconds(5))
@@ -122,7 +122,7 @@ import Testing
         let fixture = AgentFixture()
         let gate = Gate()
         fixture.transport.on(.get, "/slow", ScriptedResponse.json("{}").held(by: gate))
-        let running = fixture.agent.start(fixture.with(Plain("slow")).describe())
+        let running = fixture.agent.start(fixture.with(Plain("slow")).makeDescription())
         _ = try await fixture.transport.nextRequest()
         async let shutdown: Void = fixture.agent.shutdown(draining: true)
         gate.open()
@@ -143,7 +143,7 @@ import Testing
             try await gate.passed()
             return [:]
         }
-        let task = agent.start(fixture.with(Plain("x")).describe())
+        let task = agent.start(fixture.with(Plain("x")).makeDescription())
         try await gate.reached()
         task.suspend()
         gate.open()

@@ -16,7 +16,10 @@ import Testing
 
     private final class Slow: BaseRequest {
         override var url: EndpointURL { "slow" }
-        override var responseSerializer: ResponseSerializer { .data }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.acceptance.format = .any
+        }
     }
 
     /// A scripted response: some bytes, and the others in many chunks after the gate has opened.
@@ -66,7 +69,7 @@ import Testing
         let transport = ObservedTransport(inner, path: "/slow")
         let agent = RequestAgent(
             configuration: Configuration(baseURL: server.baseURL), transport: transport, store: nil)
-        let task = agent.start(Slow().describe())
+        let task = agent.start(Slow().makeDescription())
         try await transport.receiver.until { $0.received >= 5 }
         #expect(transport.counts.pauses == 0)
 
@@ -96,7 +99,7 @@ import Testing
         let transport = ObservedTransport(scripted, path: "/slow")
         let agent = RequestAgent(
             configuration: Configuration(baseURL: "https://api.example.com"), transport: transport)
-        let task = agent.start(Slow().describe())
+        let task = agent.start(Slow().makeDescription())
         try await transport.receiver.until { $0.received >= 5 }
         task.suspend()
         task.resume()
@@ -121,8 +124,8 @@ import Testing
         var configuration = Configuration(baseURL: "https://api.example.com")
         configuration.eventListeners = [events]
         let agent = RequestAgent(configuration: configuration, transport: transport)
-        var description = Slow().describe()
-        description.duplicatePolicy = .join
+        var description = Slow().makeDescription()
+        description.sending.duplicates = .join
         let tasks = [agent.start(description), agent.start(description)]
         try await events.until { $0.contains { $0.isJoined } }
         try await gates[0].reached()

@@ -19,7 +19,7 @@ import Testing
             }
         ]
         fixture.transport.on(.get, "/x", .json("{}"))
-        let task = fixture.agent.start(Plain("x").describe())
+        let task = fixture.agent.start(Plain("x").makeDescription())
         try await gate.reached()
         task.cancel()
         #expect(task.phase == .cancelling)
@@ -32,7 +32,7 @@ import Testing
         let fixture = AgentFixture()
         await fixture.agent.shutdown()
         for _ in 0..<200 {
-            let task = fixture.agent.start(Plain("x").describe())
+            let task = fixture.agent.start(Plain("x").makeDescription())
             let error = await #expect(throws: RequestError.self) { try await task.response() }
             #expect(error?.code == .agentShutDown)
         }
@@ -44,7 +44,7 @@ import Testing
         let fixture = AgentFixture()
         fixture.transport.on(.get, "/slow", .silence)
         let agent = fixture.agent
-        let task = agent.start(Plain("slow").describe())
+        let task = agent.start(Plain("slow").makeDescription())
         _ = try await fixture.transport.nextRequest()
         let shutdown = Task { await agent.shutdown(draining: true) }
         shutdown.cancel()
@@ -58,7 +58,7 @@ import Testing
     @Test func repeatedSuspendResumeAndCancelAreReportedOnce() async throws {
         let fixture = AgentFixture()
         fixture.transport.on(.get, "/slow", .silence)
-        let task = fixture.agent.start(Plain("slow").describe())
+        let task = fixture.agent.start(Plain("slow").makeDescription())
         let changes = Mutex<[String]>([])
         task.observe { change in changes.withLock { $0.append("\(change)") } }
         _ = try await fixture.transport.nextRequest()
@@ -78,7 +78,7 @@ import Testing
     @Test func resumptionIsReportedIfTheTaskEndsMeanwhile() async throws {
         let fixture = AgentFixture()
         fixture.transport.on(.get, "/slow", .silence)
-        let task = fixture.agent.start(Plain("slow").describe())
+        let task = fixture.agent.start(Plain("slow").makeDescription())
         let changes = Mutex<[String]>([])
         task.observe { change in changes.withLock { $0.append("\(change)") } }
         _ = try await fixture.transport.nextRequest()
@@ -94,7 +94,7 @@ import Testing
     @Test func totalTimeoutDoesNotReportWillCancel() async throws {
         let fixture = AgentFixture { $0.timeouts.total = .seconds(1) }
         fixture.transport.on(.get, "/slow", .silence)
-        let task = fixture.agent.start(Plain("slow").describe())
+        let task = fixture.agent.start(Plain("slow").makeDescription())
         let changes = Mutex<[String]>([])
         task.observe { change in changes.withLock { $0.append("\(change)") } }
         try await fixture.clock.untilSleeping()
@@ -127,7 +127,7 @@ import Testing
         let fixture = AgentFixture { $0.retryPolicy = .attempts(2) }
         fixture.transport.on(
             .get, "/x", .json("{\"a\":1}", status: .serviceUnavailable), .json("{\"a\":1}"))
-        let task = fixture.agent.start(Plain("x").describe())
+        let task = fixture.agent.start(Plain("x").makeDescription())
         try await fixture.clock.untilSleeping()
         fixture.clock.advance(by: .seconds(60))
         _ = try await task.response()

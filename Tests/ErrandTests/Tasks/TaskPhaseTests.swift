@@ -19,7 +19,7 @@ import Testing
         }
         fixture.transport.on(nil, nil, .json("{}"))
         fixture.transport.on(.get, "/first", ScriptedResponse.json("{}").held(by: gate))
-        fixture.agent.start(Plain("first").describe())
+        fixture.agent.start(Plain("first").makeDescription())
         try await gate.reached()
         return fixture
     }
@@ -32,8 +32,8 @@ import Testing
 
     @Test func phasesIncludeEveryAttemptAndEndWithTheTask() async throws {
         let fixture = try await fixture()
-        var description = Plain("x").describe()
-        description.processors = [PassThroughProcessor()]
+        var description = Plain("x").makeDescription()
+        description.responseProcessors = [PassThroughProcessor()]
         fixture.transport.on(.get, "/x", busy, .json("{}"))
         let task = fixture.agent.start(description)
         try await fixture.untilQueued()
@@ -50,28 +50,26 @@ import Testing
         #expect(await all(task.phases) == [.ended])
     }
 
-    @Test func urlFiltersRunInTheAdaptingPhase() async throws {
-        let inFilter = Gate()
+    @Test func providersRunInTheAdaptingPhase() async throws {
+        let inProvider = Gate()
         let fixture = AgentFixture {
-            $0.urlFilters = [
-                ClosureURLFilter { url, _ in
-                    try await inFilter.passed()
-                    return url
-                }
-            ]
+            $0.headerProvider = {
+                try await inProvider.passed()
+                return [:]
+            }
         }
         fixture.transport.on(nil, nil, .json("{}"))
-        let task = fixture.agent.start(Plain("x").describe())
-        try await inFilter.reached()
+        let task = fixture.agent.start(Plain("x").makeDescription())
+        try await inProvider.reached()
         #expect(task.phase == .adapting)
         let phases = task.phases
-        inFilter.open()
+        inProvider.open()
         #expect(await all(phases) == [.adapting, .waiting, .inFlight(attempt: 1), .ended])
     }
 
     @Test func suspendedAndCancellingReplaceTheCurrentPhase() async throws {
         let fixture = try await fixture()
-        let task = fixture.agent.start(Plain("x").describe())
+        let task = fixture.agent.start(Plain("x").makeDescription())
         try await fixture.untilQueued()
         let phases = task.phases
         task.suspend()
@@ -88,8 +86,8 @@ import Testing
         let held = Gate()
         let fixture = AgentFixture()
         fixture.transport.on(nil, nil, ScriptedResponse.json("{}").held(by: held))
-        var description = Plain("x").describe()
-        description.duplicatePolicy = .join
+        var description = Plain("x").makeDescription()
+        description.sending.duplicates = .join
         let first = fixture.agent.start(description)
         try await held.reached()
         let second = fixture.agent.start(description)
@@ -110,7 +108,7 @@ import Testing
         await withTaskGroup { group in
             for _ in 0..<200 {
                 group.addTask {
-                    let task = fixture.agent.start(Plain("x").describe())
+                    let task = fixture.agent.start(Plain("x").makeDescription())
                     async let observed = self.all(task.phases)
                     task.suspend()
                     task.resume()

@@ -25,7 +25,8 @@ import Testing
                 group.addTask {
                     var random = SeededGenerator(seed: UInt64(seed) &+ 99)
                     for _ in 0..<6 {
-                        let tasks = (0..<10).map { _ in agent.start(TextRequest().describe()) }
+                        let tasks = (0..<10).map { _ in agent.start(TextRequest().makeDescription())
+                        }
                         for task in tasks {
                             switch random.next() % 4 {
                             case 0: task.cancel()
@@ -60,6 +61,9 @@ import Testing
 
     private final class TextRequest: BaseRequest {
         override var url: EndpointURL { "x" }
-        override var responseSerializer: ResponseSerializer { .string }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.acceptance.format = .text
+        }
     }
 }

@@ -54,7 +54,7 @@ import Testing
         #expect(build.code == .invalidHeader && build.endpoint == "Post" && build.method == .post)
         #expect(build.url == "https://api.example.com/v2/issues")
         let miss = try await failure {
-            try await fixture.with(InlineRequest("x?a=b") { $0.cachePolicy = .cacheOnly }).send()
+            try await fixture.with(InlineRequest("x?a=b") { $0.cache.policy = .cacheOnly }).send()
         }
         #expect(miss.code == .cacheMiss && miss.url == "https://api.example.com/v2/x")
         let invalid = try await failure { try await fixture.with(Plain("http://")).send() }
@@ -65,7 +65,7 @@ import Testing
     @Test func cancellationAndDeadlineNameTheRequest() async throws {
         let fixture = AgentFixture()
         fixture.transport.on(.get, "/x", .silence)
-        let task = fixture.agent.start(Plain("x").describe())
+        let task = fixture.agent.start(Plain("x").makeDescription())
         _ = try await fixture.transport.nextRequest()
         task.cancel()
         let cancelled = try await failure { try await task.response() }
@@ -109,7 +109,7 @@ import Testing
             // The agent owns the interceptor.
             ClosureInterceptor { [unowned agent = fixture.agent] request, next in
                 if next.description.url == "x" {
-                    _ = try await agent.start(Plain("login").describe()).response()
+                    _ = try await agent.start(Plain("login").makeDescription()).response()
                 }
                 return try await next(request)
             }
@@ -188,9 +188,9 @@ import Testing
             .get, "/shared",
             ScriptedResponse.failure(.init(.connectionLost, stage: .transport, "x"))
                 .held(by: gate))
-        let first = fixture.agent.start(JoiningRequest().describe())
+        let first = fixture.agent.start(JoiningRequest().makeDescription())
         try await gate.reached()
-        let second = fixture.agent.start(describe("shared") { $0.duplicatePolicy = .join })
+        let second = fixture.agent.start(describe("shared") { $0.sending.duplicates = .join })
         try await fixture.untilJoined(1)
         gate.open()
         let errors = [
@@ -225,7 +225,7 @@ import Testing
             $0.retryDecider = { _ in .again(after: .seconds(60)) }
         }
         fixture.transport.on(.get, "/x", .json("{}", status: .gone))
-        let task = fixture.agent.start(Plain("x").describe())
+        let task = fixture.agent.start(Plain("x").makeDescription())
         try await fixture.clock.untilSleeping()
         task.cancel()
         let error = try await failure { try await task.response() }

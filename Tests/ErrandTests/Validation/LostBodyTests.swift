@@ -31,7 +31,7 @@ import Testing
         fixture.transport.on(.get, "/a", response(.found, [.location: "/b"], code))
         fixture.transport.on(.get, "/b", response(.movedPermanently, [.location: "/c"], code))
         fixture.transport.on(.get, "/c", .json("{}"))
-        let response = try await fixture.agent.start(Plain("a").describe()).response()
+        let response = try await fixture.agent.start(Plain("a").makeDescription()).response()
         #expect(response.status == .ok && response.url.path == "/c")
         #expect(fixture.transport.requests.map(\.url.path) == ["/a", "/b", "/c"])
         #expect(response.timings.count == 3)
@@ -44,7 +44,7 @@ import Testing
         fixture.transport.on(.get, "/b", response(.notModified, [:], .truncatedBody))
         fixture.transport.on(.get, "/c", response(.ok, [.location: "/b"], .truncatedBody))
         for path in ["a", "b", "c"] {
-            let task = fixture.agent.start(Plain(path).describe())
+            let task = fixture.agent.start(Plain(path).makeDescription())
             let error = await #expect(throws: RequestError.self) { try await task.response() }
             #expect(error?.code == .truncatedBody)
         }
@@ -57,7 +57,7 @@ import Testing
         fixture.transport.on(
             .get, "/b", .failure(RequestError(.connectionLost, stage: .transport, "Lost.")))
         for path in ["a", "b"] {
-            let task = fixture.agent.start(Plain(path).describe())
+            let task = fixture.agent.start(Plain(path).makeDescription())
             let error = await #expect(throws: RequestError.self) { try await task.response() }
             #expect(error?.code == (path == "a" ? .pinMismatch : .connectionLost))
         }
@@ -75,7 +75,7 @@ import Testing
         fixture.transport.on(
             .get, "/x", response(.unauthorized, [.wwwAuthenticate: challenge], .truncatedBody),
             .json("{}"))
-        let task = fixture.agent.start(Plain("x").describe())
+        let task = fixture.agent.start(Plain("x").makeDescription())
         if knows {
             #expect(try await task.response().status == .ok)
         } else {

@@ -11,11 +11,10 @@ import Testing
 
     @Test func statusCodeValidatorAcceptsSetsAndPredicates() async {
         let missing = ScriptedResponse.json("{}", status: .notFound)
-        #expect(await failure(missing) { $0.statusCodeValidator = .codes([200, 404]) } == nil)
-        #expect(await failure(missing) { $0.statusCodeValidator = .any } == nil)
+        #expect(await failure(missing) { $0.acceptance.statuses = [200, 404] } == nil)
+        #expect(await failure(missing) { $0.acceptance.statuses = .any } == nil)
         let error = await failure(.json("{}")) {
-            $0.acceptableStatusCodes = 200..<300
-            $0.statusCodeValidator = StatusCodeValidator { $0 % 2 == 1 }
+            $0.acceptance.statuses = StatusCodes { $0 % 2 == 1 }
         }
         #expect(error?.code == .unacceptableStatus)
     }
@@ -23,11 +22,12 @@ import Testing
     @Test func configurationContentTypesApplyUnlessTheEndpointHasItsOwn() async {
         let text = ScriptedResponse(
             headers: [.contentType: "text/plain"], body: Data(#"{"a":1}"#.utf8))
-        let any: (inout Configuration) -> Void = { $0.acceptableContentTypes = .any }
-        #expect(await failure(text)?.code == .unacceptableContentType)
-        #expect(await agentFailure(text, configuration: any) == nil)
+        let any: (inout Configuration) -> Void = { $0.acceptableContentTypes = ["*/*"] }
+        let json: (inout RequestDescription) -> Void = { $0.acceptance.format = .json }
+        #expect(await failure(text, json)?.code == .unacceptableContentType)
+        #expect(await agentFailure(text, configuration: any, json) == nil)
         let own = await agentFailure(text, configuration: any) {
-            $0.acceptableContentTypes = .types(["text/html"])
+            $0.acceptance.contentTypes = ["text/html"]
         }
         #expect(own?.code == .unacceptableContentType)
         let suffix = ScriptedResponse(
@@ -49,45 +49,45 @@ import Testing
     }
 
     @Test func compoundSerializerAcceptsEachOfItsFormats() async {
-        let serializer = ResponseSerializer.compound([.json, .plist])
+        let serializer = RequestDescription.Acceptance.Format.firstOf([.json, .propertyList])
         let xml = Data(
             """
             <?xml version="1.0" encoding="UTF-8"?><plist version="1.0"><dict/></plist>
             """.utf8)
         let plist = ScriptedResponse(headers: [.contentType: "application/x-plist"], body: xml)
-        #expect(await failure(plist) { $0.responseSerializer = serializer } == nil)
-        #expect(await failure(.json("{}")) { $0.responseSerializer = serializer } == nil)
-        let error = await failure(.json("{\"a\":")) { $0.responseSerializer = serializer }
+        #expect(await failure(plist) { $0.acceptance.format = serializer } == nil)
+        #expect(await failure(.json("{}")) { $0.acceptance.format = serializer } == nil)
+        let error = await failure(.json("{\"a\":")) { $0.acceptance.format = serializer }
         #expect(error?.code == .undecodable)
         let html = ScriptedResponse(headers: [.contentType: "text/html"], body: xml)
         #expect(
-            await failure(html) { $0.responseSerializer = serializer }?.code
+            await failure(html) { $0.acceptance.format = serializer }?.code
                 == .unacceptableContentType)
     }
 
     @Test func businessValidatorAcceptsRejectsOrDrops() async {
-        let validator = BusinessValidator { response in
+        let validator = ResponseRule { response in
             switch response.json["code"].int {
             case 0: .accept
             case 9: .drop("superseded")
             default: .reject(SoldOut())
             }
         }
-        #expect(await failure(.json(#"{"code":0}"#)) { $0.businessValidators = [validator] } == nil)
-        let rejected = await failure(.json(#"{"code":1}"#)) { $0.businessValidators = [validator] }
+        #expect(await failure(.json(#"{"code":0}"#)) { $0.acceptance.rules = [validator] } == nil)
+        let rejected = await failure(.json(#"{"code":1}"#)) { $0.acceptance.rules = [validator] }
         #expect(rejected?.code == .rejected)
         #expect(rejected?.underlying is SoldOut)
         #expect(rejected?.response?.json["code"].int == 1)
-        let dropped = await failure(.json(#"{"code":9}"#)) { $0.businessValidators = [validator] }
+        let dropped = await failure(.json(#"{"code":9}"#)) { $0.acceptance.rules = [validator] }
         #expect(dropped?.isCancellation == true)
         #expect(dropped?.message.contains("superseded") == true)
     }
 
-    @Test func rejectionByTheConfigurationsBusinessValidatorCanBeRetried() async throws {
+    @Test func rejectionByTheConfigurationsResponseRuleCanBeRetried() async throws {
         let fixture = AgentFixture {
             $0.retryPolicy = .attempts(2)
-            $0.businessValidators = [
-                BusinessValidator { $0.json["code"].int == 0 ? .accept : .reject(SoldOut()) }
+            $0.responseRules = [
+                ResponseRule { $0.json["code"].int == 0 ? .accept : .reject(SoldOut()) }
             ]
             $0.retryDecider = { $0.error.code == .rejected ? .again(after: .zero) : .asPolicy }
         }
@@ -101,11 +101,13 @@ import Testing
             var refused: Int?
             override var url: EndpointURL { "stored" }
             override var cacheSeconds: Int { 60 }
-            override var writesCacheAsynchronously: Bool { false }
-            override var businessValidator: BusinessValidator? {
-                BusinessValidator { [refused] in
-                    $0.json["n"].int == refused ? .reject(SoldOut()) : .accept
-                }
+            override func configure(_ request: inout RequestDescription) {
+                super.configure(&request)
+                request.cache.writesAsynchronously = false
+                request.acceptance.rules.append(
+                    ResponseRule { [refused] in
+                        $0.json["n"].int == refused ? .reject(SoldOut()) : .accept
+                    })
             }
         }
         let fixture = AgentFixture()
@@ -122,7 +124,10 @@ import Testing
     @Test func nullsAreRemovedAtEveryLevelAfterValidation() async throws {
         final class Sparse: JSONRequest<[String: [Int]]> {
             override var url: EndpointURL { "x" }
-            override var removesNulls: Bool { true }
+            override func configure(_ request: inout RequestDescription) {
+                super.configure(&request)
+                request.json.removesNulls = true
+            }
             override var validator: JSONShape? { ["gone": .null] }
         }
         let fixture = AgentFixture()
@@ -151,7 +156,7 @@ import Testing
         struct Problem: Decodable, Sendable { var requestId: String }
         let response = ScriptedResponse.json(#"{"request_id":"r-7"}"#, status: .conflict)
         let usesSnakeCase: (inout Configuration) -> Void = {
-            $0.jsonDecoder.keyDecodingStrategy = .convertFromSnakeCase
+            $0.json.keys = .snakeCase
         }
         let shared = await agentFailure(response, configuration: usesSnakeCase) {
             $0.errorDecoder = .json(Problem.self)
@@ -190,9 +195,12 @@ import Testing
             .json("{}", status: .gone), configuration: { $0.errorMessages = messages })
         #expect(error?.localizedDescription == "Not today. (unacceptableStatus 410)")
         #expect(error?.description.contains("status 410 (expected 200..<300)") == true)
-        let other = await agentFailure(.json("{"), configuration: { $0.errorMessages = messages })
+        let json: (inout RequestDescription) -> Void = { $0.acceptance.format = .json }
+        let other = await agentFailure(
+            .json("{"), configuration: { $0.errorMessages = messages }, json)
         #expect(other?.userMessage == "Please try again. (undecodable 200)")
-        #expect(await failure(.json("{"))?.userMessage == nil)
+        let plain = await failure(.json("{"), json)
+        #expect(plain?.code == .undecodable && plain?.userMessage == nil)
     }
 
     private func agentFailure(

@@ -12,7 +12,10 @@ import Testing
         let customDecoder: ResponseDecoder<Output>
         init(_ decoder: ResponseDecoder<Output>) { customDecoder = decoder }
         override var url: EndpointURL { "x" }
-        override var responseSerializer: ResponseSerializer { .data }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.acceptance.format = .any
+        }
         override var decoder: ResponseDecoder<Output> { customDecoder }
     }
 
@@ -22,7 +25,10 @@ import Testing
 
     private final class EnvelopeRequest: JSONRequest<User> {
         override var url: EndpointURL { "x" }
-        override var outputPath: [String] { ["data", "user"] }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.json.path = ["data", "user"]
+        }
     }
 
     @Test func builtInDecodersDecodeTheBody() async throws {
@@ -107,10 +113,13 @@ import Testing
     @Test func configurationDecoderAppliesUnlessTheEndpointHasItsOwn() async throws {
         struct Named: Decodable { var firstName: String }
         final class OwnDecoder: DecodedJSON<Named> {
-            override var jsonDecoder: FastJSONDecoder? { FastJSONDecoder() }
+            override func configure(_ request: inout RequestDescription) {
+                super.configure(&request)
+                request.json.keys = .unchanged
+            }
         }
         let fixture = AgentFixture {
-            $0.jsonDecoder.keyDecodingStrategy = .convertFromSnakeCase
+            $0.json.keys = .snakeCase
         }
         fixture.transport.on(.get, "/x", .json(#"{"first_name":"a"}"#))
         #expect(try await fixture.with(DecodedJSON<Named>()).value().firstName == "a")
@@ -121,7 +130,10 @@ import Testing
         struct Named: Decodable { var firstName: String }
         final class Both: BaseRequest, TypedRequest {
             override var url: EndpointURL { "x" }
-            override var jsonDecoder: FastJSONDecoder? { FastJSONDecoder() }
+            override func configure(_ request: inout RequestDescription) {
+                super.configure(&request)
+                request.json.keys = .unchanged
+            }
             var decoder: ResponseDecoder<Named> {
                 var decoder = FastJSONDecoder()
                 decoder.keyDecodingStrategy = .convertFromSnakeCase

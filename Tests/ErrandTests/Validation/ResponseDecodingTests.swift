@@ -13,7 +13,7 @@ import Testing
 
     private func fixture(_ configure: (inout Configuration) -> Void = { _ in }) -> AgentFixture {
         let fixture = AgentFixture {
-            $0.jsonDecoder.keyDecodingStrategy = .convertFromSnakeCase
+            $0.json.keys = .snakeCase
             configure(&$0)
         }
         fixture.transport.on(.get, "/x", .json(body))
@@ -39,16 +39,18 @@ import Testing
 
     private final class OwnDecoder: BaseRequest {
         override var url: EndpointURL { "x" }
-        override var jsonDecoder: FastJSONDecoder? {
-            var decoder = FastJSONDecoder()
-            decoder.keyDecodingStrategy = .convertFromSnakeCase
-            return decoder
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.json.keys = .snakeCase
         }
     }
 
     private final class PlainDecoder: BaseRequest {
         override var url: EndpointURL { "x" }
-        override var jsonDecoder: FastJSONDecoder? { FastJSONDecoder() }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.json.keys = .unchanged
+        }
     }
 
     @Test func decoderOfTheEndpointTakesPrecedence() async throws {
@@ -79,8 +81,8 @@ import Testing
             seen.withLock { $0.append("\(hook) \(name)") }
         }
         let fixture = fixture {
-            $0.businessValidators = [
-                BusinessValidator {
+            $0.responseRules = [
+                ResponseRule {
                     note("validator", $0)
                     return .accept
                 }
@@ -123,18 +125,21 @@ import Testing
 
     @Test func eachJoinedRequestHasItsOwnDecoder() async throws {
         final class Join: BaseRequest {
-            let decoder: FastJSONDecoder?
-            init(_ decoder: FastJSONDecoder? = nil) { self.decoder = decoder }
+            let keys: JSONOptions.Keys?
+            init(_ keys: JSONOptions.Keys? = nil) { self.keys = keys }
             override var url: EndpointURL { "join" }
-            override var duplicatePolicy: DuplicatePolicy { .join }
-            override var jsonDecoder: FastJSONDecoder? { decoder }
+            override func configure(_ request: inout RequestDescription) {
+                super.configure(&request)
+                request.json.keys = keys
+                request.sending.duplicates = .join
+            }
         }
         let fixture = fixture()
         let gate = Gate()
         fixture.transport.on(.get, "/join", ScriptedResponse.json(body).held(by: gate))
-        let first = fixture.agent.start(Join().describe())
+        let first = fixture.agent.start(Join().makeDescription())
         _ = try await fixture.transport.nextRequest()
-        let second = fixture.agent.start(Join(FastJSONDecoder()).describe())
+        let second = fixture.agent.start(Join(.unchanged).makeDescription())
         try await fixture.untilJoined(1)
         gate.open()
         #expect(try await first.response().decode(Person.self).firstName == "a")
@@ -148,7 +153,10 @@ import Testing
         }
         final class List: Request<[String]> {
             override var url: EndpointURL { "empty" }
-            override var responseSerializer: ResponseSerializer { .plist }
+            override func configure(_ request: inout RequestDescription) {
+                super.configure(&request)
+                request.acceptance.format = .propertyList
+            }
             override var decoder: ResponseDecoder<[String]> { .propertyList() }
         }
         let fixture = AgentFixture()
@@ -171,7 +179,10 @@ import Testing
     @Test func decodingErrorOfATypedEndpointNamesPathAndValue() async throws {
         final class Wrapped: JSONRequest<Person> {
             override var url: EndpointURL { "x" }
-            override var outputPath: [String] { ["data"] }
+            override func configure(_ request: inout RequestDescription) {
+                super.configure(&request)
+                request.json.path = ["data"]
+            }
         }
         let fixture = fixture()
         fixture.transport.on(.get, "/x", .json(#"{"data":{"first_name":7}}"#))

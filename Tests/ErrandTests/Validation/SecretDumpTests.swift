@@ -316,7 +316,7 @@ import Testing
                 $0.method = .post
                 $0.headers = [.from: "hush"]
                 $0.body = .string("hush")
-            }.describe())
+            }.makeDescription())
         let entry = try #require(outbox.entries.first)
         expectNoSecret(entry)
         expectNoSecret(try #require(entry.headers.first { $0.name == "From" }))
@@ -341,7 +341,7 @@ import Testing
         fixture.transport.respond { _ in
             ScriptedResponse(status: .init(code: status), headers: [name: "hush", .accept: "a"])
         }
-        let endpoint = InlineRequest("a") { $0.responseSerializer = .data }
+        let endpoint = InlineRequest("a") { $0.acceptance.format = .any }
         do {
             let response = try await endpoint.send(on: fixture.agent)
             #expect(status == 200 && response.headers[name] == "hush")

@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test func malformedBodyIsUndecodable() async {
-        let error = await failure("{\"a\":") { _ in }
+        let error = await failure("{\"a\":") { $0.acceptance.format = .json }
         #expect(error?.code == .undecodable)
         #expect(error?.stage == .decode)
     }
@@ -40,7 +40,7 @@ import Testing
     @Test func statusErrorSuggestsAuthenticatorsOnlyWhereTheyAreUsed() async {
         let plain = await failure("{}", status: .unauthorized) { _ in }
         #expect(plain?.message.contains("authenticators") == true)
-        let signIn = await failure("{}", status: .unauthorized) { $0.usesAuthenticators = false }
+        let signIn = await failure("{}", status: .unauthorized) { $0.uses.remove(.authenticators) }
         #expect(signIn?.code == .unacceptableStatus)
         #expect(signIn?.message.contains("authenticators") == false)
     }
@@ -50,8 +50,8 @@ import Testing
     }
 
     @Test func validatorRejectsABodyThatIsNotJSON() async {
-        let serializers: [ResponseSerializer] = [
-            .string, .data, .custom { _ in }, .compound([.plist, .data]),
+        let serializers: [RequestDescription.Acceptance.Format] = [
+            .text, .any, .custom { _ in }, .firstOf([.propertyList, .any]),
         ]
         for serializer in serializers {
             let shape: JSONShape = ["a": .number]
@@ -59,7 +59,7 @@ import Testing
                 func failure(_ body: String) async -> RequestError? {
                     await self.failure(ScriptedResponse(body: Data(body.utf8))) {
                         $0.validator = shape
-                        $0.responseSerializer = serializer
+                        $0.acceptance.format = serializer
                     }
                 }
                 let text = await failure("plain text")
@@ -75,22 +75,28 @@ import Testing
     @Test func unacceptableContentTypeFailsUnlessAllowed() async throws {
         let html = ScriptedResponse(
             headers: [.contentType: "text/html"], body: Data(#"{"a":1}"#.utf8))
-        #expect(await failure(html) { _ in }?.code == .unacceptableContentType)
-        #expect(await failure(html) { $0.acceptableContentTypes = .any } == nil)
-        #expect(await failure(html) { $0.acceptableContentTypes = .types(["text/*"]) } == nil)
-        #expect(await failure(html) { $0.responseSerializer = .data } == nil)
+        func code(_ types: Set<String>?) async -> RequestError.Code? {
+            await failure(html) {
+                $0.acceptance.format = .json
+                $0.acceptance.contentTypes = types
+            }?.code
+        }
+        #expect(await code(nil) == .unacceptableContentType)
+        #expect(await code(["*/*"]) == nil)
+        #expect(await code(["text/*"]) == nil)
+        #expect(await failure(html) { $0.acceptance.format = .any } == nil)
     }
 
     @Test func acceptableStatusCodesAreConfigurable() async {
         let missing = ScriptedResponse.json("{}", status: .notFound)
-        #expect(await failure(missing) { $0.acceptableStatusCodes = 200..<500 } == nil)
-        #expect(await failure(.json("{}")) { $0.acceptableStatusCodes = 201..<202 } != nil)
+        #expect(await failure(missing) { $0.acceptance.statuses = StatusCodes(200..<500) } == nil)
+        #expect(await failure(.json("{}")) { $0.acceptance.statuses = [201] } != nil)
     }
 
     @Test func processorErrorFailsTheRequest() async {
         struct Rejected: Error {}
         let error = await failure(.json("{}")) {
-            $0.processors = [ClosureProcessor { _, _ in throw Rejected() }]
+            $0.responseProcessors = [ClosureProcessor { _, _ in throw Rejected() }]
         }
         #expect(error?.code == .processingFailed)
         #expect(error?.underlying is Rejected)

@@ -40,9 +40,12 @@ struct UploadFixture {
         override var startsOver: Bool { overs }
         override var retryPolicy: RetryPolicy? { policy }
         override var headers: HTTPFields { fields }
-        override var authorization: Authorization? { key }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.authorization = key
+            request.requestProcessors += signers
+        }
         override var uploadMetadata: [String: String] { data ?? super.uploadMetadata }
-        override var requestProcessors: [any RequestProcessor] { signers }
         override var bytesPerSecond: Int64? { rate }
         override var journal: URL? { place }
     }

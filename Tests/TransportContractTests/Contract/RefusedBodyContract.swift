@@ -40,10 +40,10 @@ struct RefusedBodyContract {
             case .plain: break
             case .stream: description.isStreamed = true
             case .contentType:
-                description.acceptableContentTypes = .types(["application/json"])
+                description.acceptance.contentTypes = ["application/json"]
             case .download:
                 description.download = DownloadPlan(
-                    destination: folder.appendingPathComponent("f"))
+                    to: folder.appendingPathComponent("f"))
             }
             let task = fixture.agent.start(description)
             let error = await #expect(throws: RequestError.self) {

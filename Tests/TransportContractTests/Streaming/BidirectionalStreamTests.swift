@@ -165,7 +165,7 @@ struct BidirectionalStreamTests {
             }
             var collected = fixture.description("/") { $0.method = .post }
             collected.isStreamed = false
-            collected.responseSerializer = .data
+            collected.acceptance.format = .any
             upload.send("abc")
             upload.finish()
             collected.body = upload.body

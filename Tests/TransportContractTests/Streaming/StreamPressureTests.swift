@@ -29,7 +29,7 @@ struct StreamPressureTests {
                 sent = fixture.server.status.bytesSent
                 for _ in 0..<100 {
                     var request = RequestDescription(endpoint: "Other", url: other.baseURL)
-                    request.responseSerializer = .data
+                    request.acceptance.format = .any
                     _ = try await fixture.agent.start(request).response()
                 }
             }

@@ -25,7 +25,7 @@ struct DownloadRun {
     }
 }
 
-private final class FileRequest: DownloadRequest {
+private final class FileRequest: BaseRequest, FileOutput {
     private let job: Job
     private let path: String
 
@@ -36,9 +36,8 @@ private final class FileRequest: DownloadRequest {
     }
 
     override var url: EndpointURL { job.url }
-    override var destination: URL { URL(fileURLWithPath: path) }
-    override var downloadOptions: DownloadPlan.Options {
-        .init {
+    var download: DownloadPlan {
+        .to(URL(fileURLWithPath: path)) {
             if job.workload.hasSuffix("h") { $0.computedDigests = [.sha256] }
             if job.mode == .segments { $0.segments = 4 }
         }

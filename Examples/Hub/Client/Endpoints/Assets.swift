@@ -19,7 +19,10 @@ final class UploadAsset: HubRequest, DecodableOutput {
     override var method: HTTPMethod { .post }
     override var arguments: Arguments? { ["name": file.lastPathComponent] }
     // Otherwise the argument would become the first part of the body.
-    override var argumentPlacement: ArgumentPlacement { .query }
+    override func configure(_ request: inout RequestDescription) {
+        super.configure(&request)
+        request.argumentPlacement = .query
+    }
     override var body: HTTPBody? {
         .multipart(MultipartBody([.json("metadata", asset), .file("file", file)]))
     }
@@ -39,9 +42,12 @@ final class DownloadAsset: HubRequest, FileOutput {
 
     override var url: EndpointURL { "repos/\(repo.owner)/\(repo.name)/assets/\(asset.id)" }
     override var headers: HTTPFields { [.accept: "application/octet-stream"] }
-    override var sha256: String? { asset.sha256 }
+    var download: DownloadPlan {
+        .to(folder.appendingPathComponent(asset.name)) {
+            $0.sha256 = asset.sha256
+        }
+    }
     override var retryPolicy: RetryPolicy? {
         RetryPolicy(maximumAttempts: 2, baseDelay: .milliseconds(50))
     }
-    var destination: URL { folder.appendingPathComponent(asset.name) }
 }

@@ -25,5 +25,8 @@ final class SignIn: HubRequest, DecodableOutput {
     override var url: EndpointURL { "sessions" }
     override var method: HTTPMethod { .post }
     override var body: HTTPBody? { .json(credentials) }
-    override var usesAuthenticators: Bool { false }
+    override func configure(_ request: inout RequestDescription) {
+        super.configure(&request)
+        request.uses.remove(.authenticators)
+    }
 }

@@ -29,7 +29,7 @@ struct ArgumentPlacer {
         placement = description.argumentPlacement
         serializer = description.requestSerializer
         ownBody = description.body
-        if let own = description.argumentEncoding {
+        if let own = description.encoding {
             encoding = own
         } else {
             encoding = configuration.argumentEncoding
@@ -39,12 +39,7 @@ struct ArgumentPlacer {
             merged = (arguments ?? Arguments())
                 .merging(shared: shared, fixedNames: configuration.fixedArgumentNames)
         }
-        if let own = description.jsonEncoder {
-            merged = try merged?.applying(own)
-        } else {
-            merged = try merged?.applying(configuration.jsonEncoder)
-        }
-        self.arguments = merged
+        self.arguments = try merged?.applying(description.jsonEncoder(configuration))
     }
 
     /// Whether there are arguments, or the method requires an empty form body without them.
@@ -90,7 +85,7 @@ struct ArgumentPlacer {
                     .invalidCombination, stage: .build,
                     "\(endpoint) places arguments into the body, but it has a body that is not "
                         + "multipart. Set argumentPlacement to .automatic or .query, or remove the "
-                        + "body. For shared arguments, set usesSharedArguments to false.")
+                        + "body. For shared arguments, remove .sharedArguments from uses.")
             }
             return try naming { () throws(RequestError) in
                 try body.addingMultipartFields(arguments, encoding: encoding)

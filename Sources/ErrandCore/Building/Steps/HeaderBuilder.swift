@@ -320,7 +320,7 @@ enum HostHeaders {
         to request: inout TransportRequest, of description: RequestDescription,
         configuration: Configuration
     ) throws(RequestError) -> Set<HTTPField.Name> {
-        guard !configuration.hostHeaders.isEmpty, description.usesSharedHeaders,
+        guard !configuration.hostHeaders.isEmpty, description.uses.contains(.sharedHeaders),
             description.customRequest == nil, let host = request.url.host
         else { return [] }
         var own = Set(description.headers.map(\.name))

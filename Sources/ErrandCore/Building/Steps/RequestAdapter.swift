@@ -4,13 +4,12 @@ import HTTPTypes
 
 /// Builds the serialized request, before the request processors run.
 ///
-/// In order: filters, shared headers and arguments, builder, host headers, cache key, compression.
+/// In order: shared headers and arguments, builder, host headers, cache key, compression.
 /// Each stage is a separate function and suspends only if a hook is set, to keep async frames
 /// small. Used by `AdaptStep` and by `RequestAgent.transportRequest(for:)`.
 enum RequestAdapter {
     /// The input of the builder.
     private struct Parts: Sendable {
-        var url: EndpointURL
         var headers: HTTPFields
         var arguments: Arguments
     }
@@ -19,9 +18,7 @@ enum RequestAdapter {
     static func adaptSynchronously(
         _ pipelineRequest: PipelineRequest, _ configuration: SharedConfiguration
     ) throws(RequestError) -> PipelineRequest? {
-        guard !hasProviders(configuration), configuration.value.absoluteURLFilters.isEmpty else {
-            return nil
-        }
+        guard !hasProviders(configuration) else { return nil }
         var parts = try parts(pipelineRequest.context, configuration)
         let built = try built(pipelineRequest, &parts, configuration)
         return try completed(built, parts, configuration)
@@ -34,19 +31,12 @@ enum RequestAdapter {
         if hasProviders(configuration) {
             parts = try await provided(parts, pipelineRequest, configuration)
         }
-        var pipelineRequest = try built(pipelineRequest, &parts, configuration)
-        if !configuration.value.absoluteURLFilters.isEmpty {
-            let text = try await filter(
-                pipelineRequest.request.url.string, by: configuration.value.absoluteURLFilters,
-                of: pipelineRequest.context, pipelineRequest.scope)
-            pipelineRequest.request.url = try RequestBuilder.absoluteURL(parsing: text)
-        }
-        return try completed(pipelineRequest, parts, configuration)
+        let built = try built(pipelineRequest, &parts, configuration)
+        return try completed(built, parts, configuration)
     }
 
     private static func hasProviders(_ configuration: SharedConfiguration) -> Bool {
-        !configuration.value.urlFilters.isEmpty || configuration.value.headerProvider != nil
-            || configuration.value.argumentProvider != nil
+        configuration.value.headerProvider != nil || configuration.value.argumentProvider != nil
     }
 
     private static func parts(
@@ -57,31 +47,19 @@ enum RequestAdapter {
             try StreamRules.check(context.description, configuration.value)
         }
         return Parts(
-            url: context.description.url,
-            headers: context.description.usesSharedHeaders
+            headers: context.description.uses.contains(.sharedHeaders)
                 ? configuration.value.sharedHeaders : HTTPFields(),
-            arguments: context.description.usesSharedArguments
+            arguments: context.description.uses.contains(.sharedArguments)
                 ? configuration.value.sharedArguments : Arguments())
     }
 
-    /// The parts after the configuration's filters and providers.
+    /// The parts after the configuration's providers.
     private static func provided(
         _ parts: Parts, _ pipelineRequest: PipelineRequest, _ configuration: SharedConfiguration
     ) async throws(RequestError) -> Parts {
         let context = pipelineRequest.context
         var parts = parts
-        // Absolute URLs are filtered only if the configuration says so.
-        let filters = configuration.value.urlFilters
-        if !filters.isEmpty, !context.description.isURLFiltered,
-            configuration.value.filtersAbsoluteURLs || !parts.url.isAbsolute
-        {
-            // The filters change text, which has no values.
-            try URLBuilder.check(parts.url, endpoint: context.description.endpoint)
-            parts.url = EndpointURL(
-                raw: try await filter(
-                    parts.url.text, by: filters, of: context, pipelineRequest.scope))
-        }
-        if context.description.usesSharedHeaders,
+        if context.description.uses.contains(.sharedHeaders),
             let provider = configuration.value.headerProvider
         {
             let made = try await HookRunner.run(
@@ -90,7 +68,7 @@ enum RequestAdapter {
             for field in made { parts.headers[field.name] = nil }
             for field in made { parts.headers.append(field) }
         }
-        if context.description.usesSharedArguments,
+        if context.description.uses.contains(.sharedArguments),
             let provider = configuration.value.argumentProvider
         {
             let made = try await HookRunner.run(
@@ -105,9 +83,10 @@ enum RequestAdapter {
     private static func addHostArguments(
         to parts: inout Parts, _ context: TaskContext, _ configuration: SharedConfiguration
     ) throws(RequestError) {
-        guard context.description.usesSharedArguments, context.description.customRequest == nil,
+        guard context.description.uses.contains(.sharedArguments),
+            context.description.customRequest == nil,
             let host = try URLBuilder.url(
-                of: context.description, configuration.value, url: parts.url
+                of: context.description, configuration.value, url: context.description.url
             ).host
         else { return }
         let all = configuration.value.hostArguments
@@ -128,7 +107,8 @@ enum RequestAdapter {
         var pipelineRequest = pipelineRequest
         pipelineRequest.request = try RequestBuilder().build(
             pipelineRequest.context.description, configuration: configuration,
-            sharedHeaders: parts.headers, sharedArguments: parts.arguments, url: parts.url)
+            sharedHeaders: parts.headers, sharedArguments: parts.arguments,
+            url: pipelineRequest.context.description.url)
         return pipelineRequest
     }
 
@@ -150,16 +130,16 @@ enum RequestAdapter {
             let counting = try RequestBuilder.keyRequest(
                 for: pipelineRequest.request, description: context.description,
                 configuration: configuration.value, sharedArguments: parts.arguments,
-                url: parts.url)
+                url: context.description.url)
             if let counting { pipelineRequest.cacheURL = counting.url }
             if pipelineRequest.hasInterceptors {
                 pipelineRequest.keyRequest = counting ?? pipelineRequest.request
             }
             pipelineRequest.cacheKey = CacheKeyBuilder.key(
                 for: counting ?? pipelineRequest.request,
-                identity: context.description.cacheIdentity ?? configuration.value.cacheIdentity)
+                identity: context.description.cache.identity ?? configuration.value.cacheIdentity)
         }
-        if let encoder = context.description.bodyEncoder {
+        if let encoder = context.description.compression {
             try BodyCompression.apply(
                 encoder, to: &pipelineRequest.request, endpoint: context.description.endpoint,
                 isEncoded: context.description.hasOwnHeader(.contentEncoding))
@@ -167,19 +147,6 @@ enum RequestAdapter {
         return pipelineRequest
     }
 
-    private static func filter(
-        _ url: String, by filters: [any URLFilter], of context: TaskContext,
-        _ scope: CancellationScope
-    ) async throws(RequestError) -> String {
-        var url = url
-        for filter in filters {
-            let before = url
-            url = try await HookRunner.run("A URL filter", scope) {
-                try await filter.filter(before, of: context.description)
-            }
-        }
-        return url
-    }
 }
 
 /// Runs the request processors on a copy, because each attempt starts from the serialized request.

@@ -54,7 +54,7 @@ package struct RequestBuilder {
                 body = description.body
             }
         }
-        body = try body?.encoded(by: description.jsonEncoder ?? configuration.jsonEncoder)
+        body = try body?.encoded(by: description.jsonEncoder(configuration))
         try RequestChecks.check(body, with: method, of: description)
         let headers = try HeaderBuilder.headers(
             of: description, configuration,
@@ -91,48 +91,35 @@ package struct RequestBuilder {
         options.secretNames = configuration.secretNames
         options.mayReplay = method.isIdempotent
         options.isStreamed = description.isStreamed
-        if case .data = description.responseSerializer { options.deliversUnknownCodings = true }
         options.allowsCellularAccess =
-            options.allowsCellularAccess && description.allowsCellularAccess
-        description.transportOverrides?.apply(to: &options)
-        if let security = description.securityPolicy { options.security = security }
-        if description.isDownload, options.receiveBufferBytes == nil {
-            options.receiveBufferBytes = downloadBufferBytes
-        }
+            options.allowsCellularAccess && description.uses.contains(.cellular)
+        if description.hasRareMembers { apply(description, to: &options) }
         return options
     }
 
-    /// Validates the URL that a filter of absolute URLs returned, and removes its fragment.
-    ///
-    /// - Throws: ``RequestError/Code/invalidURL``.
-    package static func absoluteURL(parsing text: String) throws(RequestError) -> URI {
-        var url = try URI(parsing: text)
-        guard url.isAbsoluteHTTP else {
-            throw RequestError(
-                .invalidURL, stage: .adapt,
-                "A filter of absolute URLs returned a URL that is not an absolute http or https URL."
-            )
+    @inline(never)
+    private static func apply(_ description: RequestDescription, to options: inout TransportOptions)
+    {
+        switch description.acceptance.format {
+        case .any: options.deliversUnknownCodings = true
+        case .automatic: options.deliversUnknownCodings = description.isDownload
+        default: break
         }
-        guard url.userInfo == nil else {
-            throw RequestError(
-                .invalidURL, stage: .adapt,
-                "A filter of absolute URLs returned a URL with user and password; "
-                    + "set the endpoint's authorization.")
+        description.sending.transport.apply(to: &options)
+        if let security = description.sending.security { options.security = security }
+        if description.isDownload, options.receiveBufferBytes == nil {
+            options.receiveBufferBytes = downloadBufferBytes
         }
-        url.path = URI.removingDotSegments(url.path)
-        url.fragment = nil
-        return url
     }
 
     /// The request with only the arguments that form the cache key; `nil` if the endpoint uses all.
     ///
-    /// - Parameter endpointURL: The endpoint's URL after the filters.
     /// - Throws: ``RequestError/Code/invalidArguments``.
     package static func keyRequest(
         for request: TransportRequest, description: RequestDescription,
         configuration: Configuration, sharedArguments: Arguments, url endpointURL: EndpointURL
     ) throws(RequestError) -> TransportRequest? {
-        guard description.customRequest == nil, let counting = description.cacheArguments
+        guard description.customRequest == nil, let counting = description.cache.arguments
         else { return nil }
         let full = try ArgumentPlacer(description, configuration, shared: sharedArguments)
         let reduced = try ArgumentPlacer(
@@ -155,7 +142,7 @@ extension PipelineRequest {
     /// Encodes a value that a hook set as the body of a request.
     func encodeBody(of request: inout TransportRequest) throws(RequestError) {
         guard let body = request.body, body.needsEncoding else { return }
-        request.body = try body.encoded(by: description.jsonEncoder ?? configuration.jsonEncoder)
+        request.body = try body.encoded(by: description.jsonEncoder(configuration))
     }
 }
 

@@ -19,10 +19,10 @@ enum RequestChecks {
                 "\(description.endpoint)'s method is CONNECT, which opens a tunnel and is not supported."
             )
         }
-        if description.acceptableStatusCodes.isEmpty, description.statusCodeValidator == nil {
+        if description.hasRareMembers, description.acceptance.statuses.ranges?.isEmpty == true {
             throw RequestError(
                 .invalidValidator, stage: .build,
-                "\(description.endpoint)'s acceptableStatusCodes is empty: no response can succeed."
+                "\(description.endpoint)'s acceptance.statuses is empty: no response can succeed."
             )
         }
         if let shape = description.validator, let problem = shape.problem {
@@ -30,10 +30,10 @@ enum RequestChecks {
                 .invalidValidator, stage: .build,
                 "\(description.endpoint)'s validator can never match: \(problem)")
         }
-        if description.validator != nil, !description.responseSerializer.acceptsJSON {
+        if description.validator != nil, !description.requiredFormat.acceptsJSON {
             throw .invalidCombination(
-                "\(description.endpoint) has a validator, which checks JSON, but its responseSerializer "
-                    + "accepts no JSON. Remove the validator, or use .json, .data or .custom.")
+                "\(description.endpoint) has a validator, which checks JSON, but its acceptance.format "
+                    + "accepts no JSON. Remove the validator, or use .json, .any or .custom.")
         }
     }
 
@@ -52,7 +52,7 @@ enum RequestChecks {
         {
             throw refusal
         }
-        if (description.cachePolicy ?? configuration.cachePolicy) == .cacheOnly {
+        if (description.cache.policy ?? configuration.cachePolicy) == .cacheOnly {
             throw .invalidCombination(
                 "\(description.endpoint) is a download with the cache policy .cacheOnly, but "
                     + "downloads are not stored. Use another cache policy.")
@@ -73,8 +73,8 @@ enum RequestChecks {
             name = "method"
         } else if description.arguments != nil {
             name = "arguments"
-        } else if description.cacheArguments != nil {
-            name = "cacheArguments(_:)"
+        } else if description.cache.arguments != nil {
+            name = "cache.arguments"
         } else if description.body != nil {
             name = "body"
         } else if !description.headers.isEmpty {
@@ -131,8 +131,9 @@ enum RequestChecks {
         _ options: TransportOptions
     ) throws(RequestError) {
         let isOwn =
-            description.redirectPolicy != nil || description.retryPolicy != nil
-            || description.transportOverrides != nil
+            description.hasRareMembers
+            && (description.sending.redirects != nil || description.retryPolicy != nil
+                || !description.sending.transport.isEmpty)
         guard isOwn || configuration.fault != nil,
             let fault = configuration.value.fault(of: description, options)
         else { return }

@@ -75,7 +75,7 @@ struct CacheEntries: Sendable {
     private func apply(_ pipelineRequest: PipelineRequest, to response: Response) -> Response? {
         let closures = [
             pipelineRequest.configuration.responseToStore,
-            pipelineRequest.description.responseToStore,
+            pipelineRequest.description.cache.transform,
         ].compactMap(\.self)
         guard !closures.isEmpty else { return response }
         var chosen = response
@@ -142,7 +142,7 @@ struct CacheEntries: Sendable {
         writes.enqueue(.store(entry), for: key, in: store, ticket: ticket)
     }
 
-    /// Writes an entry, queued or before this returns (`writesCacheAsynchronously`), and emits the result.
+    /// Writes an entry, queued or before this returns (`cache.writesAsynchronously`), and emits the result.
     func write(_ entry: StoredResponse, for key: CacheKey, _ pipelineRequest: PipelineRequest) async
     {
         let context = pipelineRequest.context
@@ -152,7 +152,7 @@ struct CacheEntries: Sendable {
             context.emit(failure.map { .cacheWriteFailed($0) } ?? .cacheStored(bytes: entry.size))
             emitEvictions(context)
         }
-        if pipelineRequest.description.writesCacheAsynchronously {
+        if pipelineRequest.description.cache.writesAsynchronously {
             let hasRoom = writes.enqueue(
                 .store(entry), for: key, in: store, ticket: ticket, onEnd: report)
             if !hasRoom { await writes.flush() }
@@ -176,13 +176,13 @@ struct CacheEntries: Sendable {
 
 extension CacheRules {
     package init(_ description: RequestDescription, _ configuration: Configuration) {
-        let policy = description.cachePolicy ?? configuration.cachePolicy
+        let policy = description.cache.policy ?? configuration.cachePolicy
         self.init(
             policy: policy == .httpThenLoad ? .http : policy,
             cacheSeconds: description.cacheSeconds, cacheVersion: description.cacheVersion,
             appVersion: configuration.appVersion,
-            identity: description.cacheIdentity ?? configuration.cacheIdentity,
+            identity: description.cache.identity ?? configuration.cacheIdentity,
             ignoresCache: description.ignoresCache, isDownload: description.isDownload,
-            maximumStaleness: description.maximumStaleness)
+            maximumStaleness: description.cache.maximumStaleness)
     }
 }

@@ -29,14 +29,13 @@ package final class CacheRefresher: Sendable {
         else { return }
         var background = description
         background.isBackgroundRevalidation = true
-        background.progressHandler = nil
-        background.duplicatePolicy = .allow
-        background.processors = []
+        background.sending.duplicates = .allow
+        background.responseProcessors = []
         if background.isStreamed {
             // The revalidation has no reader: its body is collected like that of any other request.
-            (background.isStreamed, background.responseSerializer) = (false, .data)
+            (background.isStreamed, background.acceptance.format) = (false, .any)
         }
-        background.writesCacheAsynchronously = true
+        background.cache.writesAsynchronously = true
         guard let task = start(background) else { return end(key) }
         task.whenEnded { [weak self] _ in self?.end(key) }
     }

@@ -30,7 +30,7 @@ package final class CacheStep: Step {
 
     package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
         let context = pipelineRequest.context
-        return context.description.cacheSeconds >= 0 || context.description.cachePolicy != nil
+        return context.description.cacheSeconds > 0 || context.description.cache.policy != nil
             || context.configuration.cachePolicy != .cacheElseLoad
             || refresher.presence.isUsed
                 && CacheInvalidation.mayChange(pipelineRequest.request.method)
@@ -156,7 +156,7 @@ final class CacheTransaction: Sendable {
             [.get, .head].contains(pipelineRequest.request.method)
                 && pipelineRequest.request.body == nil
         case .load, .contradiction: rules.storesResponse
-        case .loadElseLookUp, .lookUpElseLoad, .lookUpOnly, .lookUpThenLoad: rules.cacheSeconds >= 0
+        case .loadElseLookUp, .lookUpElseLoad, .lookUpOnly, .lookUpThenLoad: rules.cacheSeconds > 0
         }
     }
 
@@ -285,7 +285,7 @@ final class CacheTransaction: Sendable {
 
     private func search(_ lookup: Lookup) async -> Finding {
         // Checked before the key is computed: most requests are not cached, and the digest costs time.
-        guard rules.cacheSeconds >= 0 else { return .missed(.invalidCacheTime, nil) }
+        guard rules.cacheSeconds > 0 else { return .missed(.invalidCacheTime, nil) }
         guard let key else {
             let message =
                 "A request with a file or stream body has no cache key. Use another cache policy."

@@ -79,7 +79,7 @@ package final class StoredThenLoadStep: Step {
 extension TaskContext {
     /// Whether a stored response is delivered before the network's.
     var deliversStored: Bool {
-        (description.cachePolicy ?? configuration.cachePolicy).deliversStored
+        (description.cache.policy ?? configuration.cachePolicy).deliversStored
             && !description.isStreamed
     }
 }
@@ -91,12 +91,12 @@ extension RequestDescription {
     ///   - shared: The policy of the configuration.
     ///   - part: The kind of request, such as "a member of a batch".
     package func refusalOfTwoResponses(_ shared: CachePolicy, part: String) -> RequestError? {
-        let policy = cachePolicy ?? shared
+        let policy = cache.policy ?? shared
         guard policy.deliversStored else { return nil }
         return RequestError(
             .invalidCombination, stage: .build,
-            "\(endpoint) is \(part) with the cache policy .\(policy), which delivers two responses. Override "
-                + "cachePolicy, for example with .\(policy == .httpThenLoad ? "http" : "cacheElseLoad")."
+            "\(endpoint) is \(part) with the cache policy .\(policy), which delivers two responses. Set "
+                + "cache.policy, for example with .\(policy == .httpThenLoad ? "http" : "cacheElseLoad")."
         )
     }
 }

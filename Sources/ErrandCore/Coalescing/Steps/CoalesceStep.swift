@@ -14,13 +14,13 @@ package final class CoalesceStep: Step {
     init(sharedTransfers: SharedTransferTable) { self.sharedTransfers = sharedTransfers }
 
     package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
-        pipelineRequest.context.description.duplicatePolicy != .allow
+        pipelineRequest.context.description.sending.duplicates != .allow
     }
 
     nonisolated(nonsending) package func run(
         _ pipelineRequest: PipelineRequest, next: Next
     ) async throws(RequestError) -> Response {
-        let policy = pipelineRequest.description.duplicatePolicy
+        let policy = pipelineRequest.description.sending.duplicates
         guard let key = CoalescingKey(pipelineRequest) else {
             return try await next(pipelineRequest)
         }
@@ -146,7 +146,7 @@ package final class CoalesceStep: Step {
     static func duplicate(_ pipelineRequest: PipelineRequest) -> RequestError {
         RequestError(
             .duplicate, stage: .schedule,
-            "An identical \(pipelineRequest.description.endpoint) is in progress, and duplicatePolicy is "
+            "An identical \(pipelineRequest.description.endpoint) is in progress, and sending.duplicates is "
                 + ".reject. Wait for its end, or use .join.")
     }
 }
@@ -183,22 +183,22 @@ struct CoalescingKey: Hashable, Sendable {
         // A redirect target inherits the fragment (RFC 9110 §10.2.2).
         add(RedirectStep.ownFragment(of: pipelineRequest.description) ?? "")
         request = CacheKey(canonical: key.canonical + "\n" + hash.finalizeHex())
-        // Includes the endpoint's `transportOverrides`, `securityPolicy` and `allowsCellularAccess`.
+        // Includes the endpoint's `sending.transport`, `sending.security` and `uses`.
         options = pipelineRequest.request.options
         redirectPolicy =
-            pipelineRequest.description.redirectPolicy
+            pipelineRequest.description.sending.redirects
             ?? pipelineRequest.configuration.redirectPolicy
         // The shared transfer retains the configuration, so these object identifiers stay unique.
         // A request that an authenticator sends must not join one that waits for this authenticator.
         authenticators =
-            pipelineRequest.description.usesAuthenticators
+            pipelineRequest.description.uses.contains(.authenticators)
             ? pipelineRequest.configuration.authenticators.compactMap {
                 CredentialOperation.kind(for: $0.refresher) == nil
                     ? ObjectIdentifier($0.refresher) : nil
             } : []
         cookieJar = CookieStep.jar(of: pipelineRequest.context).map { ObjectIdentifier($0) }
         var rules = CacheRules(pipelineRequest.description, pipelineRequest.configuration)
-        rules.cacheSeconds = max(-1, rules.cacheSeconds)
+        rules.cacheSeconds = max(0, rules.cacheSeconds)
         cacheRules = rules
         decider =
             pipelineRequest.configuration.redirectDecider == nil

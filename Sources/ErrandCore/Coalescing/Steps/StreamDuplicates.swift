@@ -13,7 +13,7 @@ final class StreamDuplicates: Sendable {
         _ pipelineRequest: PipelineRequest, _ key: CoalescingKey, _ next: Next
     ) async throws(RequestError) -> Response {
         let context = pipelineRequest.context
-        switch pipelineRequest.description.duplicatePolicy {
+        switch pipelineRequest.description.sending.duplicates {
         // `.join` was refused when the request was described.
         case .allow, .join: return try await next(pipelineRequest)
         case .queue: return try await queued(pipelineRequest, key, next)

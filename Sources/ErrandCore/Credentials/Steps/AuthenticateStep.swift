@@ -15,7 +15,7 @@ package final class AuthenticateStep: Step {
 
     private static func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
         !pipelineRequest.context.configuration.authenticators.isEmpty
-            && pipelineRequest.context.description.usesAuthenticators
+            && pipelineRequest.context.description.uses.contains(.authenticators)
     }
 
     nonisolated(nonsending) package func run(

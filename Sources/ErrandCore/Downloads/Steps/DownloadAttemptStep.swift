@@ -121,7 +121,7 @@ private struct Attempt: Sendable {
         let placed = try await file.finish(
             plan.existingFile, name: session.name,
             attributes: FileAttributes(
-                plan.options, lastModified: response.headers[.lastModified]))
+                plan, lastModified: response.headers[.lastModified]))
         guard placed.isNew else { return try await KeptFile.response(placed.file, plan, response) }
         response.setDownloadedFile(
             DownloadedFile(

@@ -42,7 +42,7 @@ package final class DownloadStep: Step {
             let isDiscarded =
                 error.code == .digestMismatch
                 || error.isCancellation
-                    && (pipelineRequest.context.discardsPart ?? !plan.options.keepsPartWhenCancelled)
+                    && (pipelineRequest.context.discardsPart ?? !plan.keepsPartWhenCancelled)
             await session.file.close(isDiscarded ? .discarded : .kept)
             throw error
         }

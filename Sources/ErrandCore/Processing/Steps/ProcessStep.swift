@@ -4,9 +4,11 @@ import ErrandJSON
 package final class ProcessStep: Step {
     package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
         let context = pipelineRequest.context
-        return context.description.decode != nil || context.description.removesNulls
-            || context.description.errorDecoder != nil || !context.description.processors.isEmpty
-            || context.description.jsonDecoder != nil
+        return context.description.decode != nil || context.description.jsonDecoder != nil
+            || context.description.hasRareMembers
+                && (context.description.errorDecoder != nil
+                    || !context.description.responseProcessors.isEmpty)
+            || context.description.removesNulls(context.configuration)
             || !context.configuration.responseProcessors.isEmpty
             || !context.configuration.errorProcessors.isEmpty
             || context.configuration.errorRecovery != nil
@@ -97,11 +99,13 @@ package final class ProcessStep: Step {
         pipelineRequest.context.enter(.processing)
         do {
             var response = pipelineRequest.decodable(original)
-            if pipelineRequest.description.removesNulls { response.removeNulls() }
+            if pipelineRequest.description.removesNulls(pipelineRequest.configuration) {
+                response.removeNulls()
+            }
             for processor in pipelineRequest.configuration.responseProcessors {
                 response = try await run(processor, on: response, pipelineRequest.scope)
             }
-            for processor in pipelineRequest.description.processors {
+            for processor in pipelineRequest.description.responseProcessors {
                 response = try await run(processor, on: response, pipelineRequest.scope)
             }
             response = pipelineRequest.decodable(response)
@@ -117,8 +121,9 @@ package final class ProcessStep: Step {
         throws(RequestError)
     {
         guard let decode = pipelineRequest.description.decode else { return }
-        let decoder = response.decoder?.value ?? pipelineRequest.configuration.jsonDecoder
-        pipelineRequest.context.keep(output: try decode(response, decoder))
+        let decoder = response.decoder?.value ?? .responseDefault
+        let path = pipelineRequest.description.outputPath(pipelineRequest.configuration)
+        pipelineRequest.context.keep(output: try decode(response, decoder, path))
     }
 
     private func run(

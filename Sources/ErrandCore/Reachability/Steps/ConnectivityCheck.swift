@@ -6,7 +6,7 @@ enum ConnectivityCheck {
     static func isEnabled(_ context: TaskContext) -> Bool { policy(context) != .ignore }
 
     private static func policy(_ context: TaskContext) -> ConnectivityPolicy {
-        context.description.connectivityPolicy
+        context.description.sending.connectivity
             ?? context.sharedConfiguration.value.connectivityPolicy
     }
 

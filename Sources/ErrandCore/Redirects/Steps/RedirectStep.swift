@@ -39,7 +39,7 @@ package final class RedirectStep: Step {
     ) async throws(RequestError) -> Response {
         if first.statusCode != 304, loss == nil { await pipelineRequest.redirects?.received(first) }
         let policy =
-            pipelineRequest.description.redirectPolicy
+            pipelineRequest.description.sending.redirects
             ?? pipelineRequest.configuration.redirectPolicy
         var pipelineRequest = pipelineRequest
         var response = first

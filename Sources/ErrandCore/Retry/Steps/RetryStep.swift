@@ -228,7 +228,7 @@ package final class RetryStep: Step {
         on error: RequestError, _ pipelineRequest: PipelineRequest
     ) -> RetryVerdict {
         let deciders = [
-            pipelineRequest.context.description.retryDecider,
+            pipelineRequest.context.description.sending.retryDecider,
             pipelineRequest.configuration.retryDecider,
         ].compactMap(\.self)
         guard !deciders.isEmpty, !error.isCancellation else { return .asPolicy }
@@ -245,7 +245,9 @@ package final class RetryStep: Step {
         afterProcessing error: RequestError, attempts: Int, _ context: TaskContext
     ) -> Duration? {
         guard !error.isCancellation, let request = context.builtRequest else { return nil }
-        let deciders = [context.description.retryDecider, context.configuration.retryDecider]
+        let deciders = [
+            context.description.sending.retryDecider, context.configuration.retryDecider,
+        ]
         let failed = FailedAttempt(
             description: context.description, request: request, error: error, attempt: attempts)
         for decider in deciders.compactMap(\.self) {

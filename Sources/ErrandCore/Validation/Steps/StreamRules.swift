@@ -32,9 +32,9 @@ enum StreamRules {
         if description.isDownload {
             return "it is a download, whose body is written to a file. Use send()."
         }
-        if description.duplicatePolicy == .join {
+        if description.sending.duplicates == .join {
             return
-                "its duplicatePolicy is .join: a body that is not kept cannot be shared. Use .allow, .reject, "
+                "its sending.duplicates is .join: a body that is not kept cannot be shared. Use .allow, .reject, "
                 + ".queue or .cancelPrevious."
         }
         if !configuration.responseProcessors.isEmpty {
@@ -44,10 +44,10 @@ enum StreamRules {
         }
         let settings: [(name: String, isSet: Bool)] = [
             ("validator", description.validator != nil),
-            ("businessValidator", !description.businessValidators.isEmpty),
-            ("processors setting", !description.processors.isEmpty),
-            ("removesNulls", description.removesNulls),
-            ("responseSerializer with a closure", description.responseSerializer.hasClosure),
+            ("acceptance.rules", !description.acceptance.rules.isEmpty),
+            ("responseProcessors setting", !description.responseProcessors.isEmpty),
+            ("json.removesNulls", description.removesNulls(configuration)),
+            ("acceptance.format with a closure", description.acceptance.format.hasClosure),
         ]
         return settings.first(where: \.isSet).map {
             "its \($0.name) needs the complete body. Remove it from streamed endpoints, or use send()."

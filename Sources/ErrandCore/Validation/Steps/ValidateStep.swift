@@ -81,16 +81,13 @@ package enum ResponseValidation {
         _ response: Response, description: RequestDescription
     ) throws(RequestError) {
         var response = response
-        // For errors and business validators, which may decode the body.
+        // For errors and response rules, which may decode the body.
         if let decoder = description.jsonDecoder { response.use(decoder) }
         let status = response.statusCode
         guard description.acceptsStatus(status) else {
-            let rule =
-                description.statusCodeValidator == nil
-                ? "expected \(description.acceptableStatusCodes)"
-                : "rejected by statusCodeValidator"
+            let rule = description.acceptance.statuses.expectation
             let hint =
-                status == 401 && description.usesAuthenticators
+                status == 401 && description.uses.contains(.authenticators)
                 ? " Set authorization or configuration.authenticators." : ""
             let body =
                 response.isCut
@@ -106,10 +103,11 @@ package enum ResponseValidation {
             let isEmpty = response.hasEmptyBody
             if !isEmpty { try checkContentType(response, description: description) }
             try checkBody(
-                response, as: description.responseSerializer, isEmpty: isEmpty)
+                response, as: description.requiredFormat, isEmpty: isEmpty)
             try checkShape(response, description: description, isEmpty: isEmpty)
         }
-        for validator in description.businessValidators { try validator.check(response) }
+        guard description.hasRareMembers else { return }
+        for rule in description.acceptance.rules { try rule.check(response) }
     }
 
     /// The maximum number of collected bytes of a response that is refused by its head; the rest is not received.
@@ -133,13 +131,12 @@ package enum ResponseValidation {
         _ response: Response, description: RequestDescription
     ) throws(RequestError) {
         let accepted: ContentTypePatterns
-        switch description.acceptableContentTypes {
-        case .any: return
-        case .types(let types): accepted = ContentTypePatterns(types)
-        case .automatic:
+        if description.hasRareMembers, let types = description.acceptance.contentTypes {
+            accepted = ContentTypePatterns(types)
+        } else {
             // Downloads and streams accept any content type unless the endpoint sets one.
             guard !description.isDownload, !description.isStreamed else { return }
-            guard let patterns = ContentTypePatterns.automatic(for: description.responseSerializer)
+            guard let patterns = ContentTypePatterns.automatic(for: description.requiredFormat)
             else { return }
             accepted = patterns
         }
@@ -150,29 +147,30 @@ package enum ResponseValidation {
         guard !type.isEmpty, !accepted.match(type) else { return }
         throw RequestError(
             .unacceptableContentType, stage: .validate,
-            "The response's content type is \(type.prefix(80)). If that is correct, override "
-                + "acceptableContentTypes; .any accepts every type.",
+            "The response's content type is \(type.prefix(80)). If that is correct, add it "
+                + "to acceptance.contentTypes; [\"*/*\"] accepts every type.",
             response: response)
     }
 
     private static func checkBody(
-        _ response: Response, as serializer: ResponseSerializer, isEmpty: Bool
+        _ response: Response, as format: RequestDescription.Acceptance.Format, isEmpty: Bool
     ) throws(RequestError) {
-        switch serializer {
-        case .data, .string, .xml: break
+        switch format {
+        case .automatic, .any, .text, .xml: break
         case .json:
             if !isEmpty { try checkJSON(response) }
-        case .plist:
+        case .propertyList:
             if !isEmpty { try checkPropertyList(response) }
         case .custom(let check):
             do { try check(response) } catch let error as RequestError { throw error } catch {
-                throw undecodable(response, "The custom serializer rejected the body.", error)
+                throw undecodable(
+                    response, "The closure of acceptance.format rejected the body.", error)
             }
-        case .compound(let serializers):
+        case .firstOf(let formats):
             var first: RequestError?
-            for serializer in serializers {
+            for format in formats {
                 do throws(RequestError) {
-                    return try checkBody(response, as: serializer, isEmpty: isEmpty)
+                    return try checkBody(response, as: format, isEmpty: isEmpty)
                 } catch {
                     first = first ?? error
                 }
@@ -185,7 +183,7 @@ package enum ResponseValidation {
         do { _ = try response.parsedJSON() } catch {
             throw undecodable(
                 response,
-                "The body is not JSON: \(error). Override responseSerializer if JSON is not expected.",
+                "The body is not JSON: \(error). Set acceptance.format if JSON is not expected.",
                 error)
         }
     }
@@ -207,7 +205,7 @@ package enum ResponseValidation {
             throw undecodable(
                 response,
                 "The validator requires JSON, but the body is not JSON: \(error). Remove the validator, or "
-                    + "check other formats in businessValidator.",
+                    + "check other formats in acceptance.rules.",
                 error)
         }
         guard let fault = shape.firstFault(in: json) else { return }

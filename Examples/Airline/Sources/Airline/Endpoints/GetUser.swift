@@ -19,5 +19,8 @@ final class GetUser: JSONRequest<User> {
     override var arguments: Arguments? { ["id": id] }
     override var cacheSeconds: Int { 180 }
     // The process ends soon after the response, so the entry must be on disk by then.
-    override var writesCacheAsynchronously: Bool { false }
+    override func configure(_ request: inout RequestDescription) {
+        super.configure(&request)
+        request.cache.writesAsynchronously = false
+    }
 }

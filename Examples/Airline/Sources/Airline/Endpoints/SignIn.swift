@@ -16,7 +16,10 @@ final class SignIn: Request<String> {
     override var method: HTTPMethod { .post }
     override var arguments: Arguments? { ["username": username, "password": password] }
     override var requestSerializer: RequestSerializer { .json }
-    override var processors: [any ResponseProcessor] { [Complaint.Check()] }
+    override func configure(_ request: inout RequestDescription) {
+        super.configure(&request)
+        request.responseProcessors += [Complaint.Check()]
+    }
     override var decoder: ResponseDecoder<String> {
         ResponseDecoder { $0.json["token"].string ?? "" }
     }

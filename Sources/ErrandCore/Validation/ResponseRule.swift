@@ -4,19 +4,18 @@ public import ErrandHTTP
 ///
 /// For example, for a service that responds with `{"code": 1001, "msg": "Sold out"}` and status 200:
 ///
-///     override var businessValidator: BusinessValidator? {
-///         BusinessValidator { response in
+///     request.acceptance.rules.append(
+///         ResponseRule { response in
 ///             switch response.json["code"].int {
 ///             case 0: .accept
 ///             case 9: .drop("superseded")
 ///             default: .reject(ServiceError(response.json["msg"].string))
 ///             }
-///         }
-///     }
+///         })
 ///
 /// It runs off the main actor, for the response of every attempt and for stored responses. A stored response
 /// that it does not accept is removed from the store, and the request goes to the network.
-public struct BusinessValidator: Sendable {
+public struct ResponseRule: Sendable {
     private let body: @Sendable (Response) throws -> Verdict
 
     /// The result of a check.
@@ -34,7 +33,7 @@ public struct BusinessValidator: Sendable {
         case drop(String)
     }
 
-    /// Creates a validator; an error that the closure throws rejects the response.
+    /// Creates a rule; an error that the closure throws rejects the response.
     public init(_ body: @escaping @Sendable (Response) throws -> Verdict) { self.body = body }
 
     package func check(_ response: Response) throws(RequestError) {
@@ -48,12 +47,12 @@ public struct BusinessValidator: Sendable {
         case .reject(let error):
             throw RequestError(
                 .rejected, stage: .validate,
-                "The business validator rejected the response with \(type(of: error)). See the underlying error.",
+                "A response rule rejected the response with \(type(of: error)). See the underlying error.",
                 response: response, underlying: error)
         case .drop(let reason):
             throw RequestError(
                 .cancelled, stage: .validate,
-                "The business validator dropped the response: \(reason).",
+                "A response rule dropped the response: \(reason).",
                 response: response)
         }
     }

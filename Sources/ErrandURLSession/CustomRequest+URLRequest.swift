@@ -46,7 +46,7 @@ extension Data {
         case .atEnd, .closed, .error:
             // The bytes are consumed; the request would be sent with another body.
             throw Self.unreadable(
-                "was already read: return a new stream from each call, or use httpBody.")
+                "was already read: use a new stream for each start, or use httpBody.")
         default: break
         }
         defer { stream.close() }
@@ -60,7 +60,7 @@ extension Data {
             guard read > 0 else { return }
             guard count <= Self.mostStreamed - read else {
                 throw Self.unreadable(
-                    "has more than 256 MiB: override body with a file instead."
+                    "has more than 256 MiB: use a file as the body instead."
                 )
             }
             append(contentsOf: buffer[..<read])
@@ -71,6 +71,6 @@ extension Data {
     nonisolated private static func unreadable(_ reason: String) -> RequestError {
         RequestError(
             .bodyReadFailed, stage: .build,
-            "The httpBodyStream of customURLRequest() \(reason)")
+            "The httpBodyStream of the URLRequest \(reason)")
     }
 }

@@ -1,0 +1,187 @@
+public import ErrandJSON
+public import Foundation
+
+/// How JSON is written and read: the strategies of both directions, and the place of the output.
+///
+///     request.json.path = ["data"]
+///     configuration.json.keys = .snakeCase
+///
+/// In a request, `nil` uses the value of ``Configuration/json``. A decoder or encoder that is given to a call, such as
+/// `HTTPBody.json(_:encoder:)` or ``Response/decode(_:decoder:)``, takes precedence.
+public struct JSONOptions: Sendable {
+    /// How keys map to names of types (default ``Keys/unchanged``).
+    public var keys: Keys?
+    /// The form of dates (default ``Dates/iso8601``).
+    public var dates: Dates?
+    /// The form of `Data` (default ``Bytes/base64``).
+    public var data: Bytes?
+    /// The form of infinities and NaN (default ``Floats/refused``).
+    public var floats: Floats?
+    /// The keys that lead to the output of a typed endpoint: `["data"]` for `{"code": 0, "data": {…}}`.
+    ///
+    /// Default none: the output is the whole body; so does an empty list. Check other members, such as a code, in
+    /// ``RequestDescription/Acceptance/rules``. No effect on a download, nor on a decoder that is a closure of your own.
+    public var path: [String]?
+    /// Whether null members and items are removed from the JSON, at every level, after validation (default false).
+    ///
+    /// ``Response/data`` is not changed, nor is the file of a download.
+    public var removesNulls: Bool?
+
+    /// Creates the default options.
+    public init() {}
+
+    /// How keys map to names of types.
+    public struct Keys: Sendable {
+        /// For responses.
+        public var decoding: FastJSONDecoder.KeyDecodingStrategy
+        /// For bodies and arguments.
+        public var encoding: FastJSONEncoder.KeyEncodingStrategy
+
+        /// Creates a form from a strategy for each direction.
+        public init(
+            decoding: FastJSONDecoder.KeyDecodingStrategy,
+            encoding: FastJSONEncoder.KeyEncodingStrategy
+        ) {
+            self.decoding = decoding
+            self.encoding = encoding
+        }
+
+        /// The names of the types.
+        public static let unchanged = Keys(decoding: .useDefaultKeys, encoding: .useDefaultKeys)
+        /// `first_name` for `firstName`.
+        public static let snakeCase = Keys(
+            decoding: .convertFromSnakeCase, encoding: .convertToSnakeCase)
+    }
+
+    /// The form of dates.
+    public struct Dates: Sendable {
+        /// For responses.
+        public var decoding: FastJSONDecoder.DateDecodingStrategy
+        /// For bodies and arguments.
+        public var encoding: FastJSONEncoder.DateEncodingStrategy
+
+        /// Creates a form from a strategy for each direction.
+        public init(
+            decoding: FastJSONDecoder.DateDecodingStrategy,
+            encoding: FastJSONEncoder.DateEncodingStrategy
+        ) {
+            self.decoding = decoding
+            self.encoding = encoding
+        }
+
+        /// Text such as `2026-01-31T12:00:00Z`.
+        public static let iso8601 = Dates(decoding: .iso8601, encoding: .iso8601)
+        /// Seconds since 1970.
+        public static let secondsSince1970 = Dates(
+            decoding: .secondsSince1970, encoding: .secondsSince1970)
+        /// Milliseconds since 1970.
+        public static let millisecondsSince1970 = Dates(
+            decoding: .millisecondsSince1970, encoding: .millisecondsSince1970)
+        /// Seconds since 2001, the default of `JSONDecoder` and `JSONEncoder`.
+        public static let secondsSince2001 = Dates(
+            decoding: .deferredToDate, encoding: .deferredToDate)
+    }
+
+    /// The form of `Data`.
+    public struct Bytes: Sendable {
+        /// For responses.
+        public var decoding: FastJSONDecoder.DataDecodingStrategy
+        /// For bodies and arguments.
+        public var encoding: FastJSONEncoder.DataEncodingStrategy
+
+        /// Creates a form from a strategy for each direction.
+        public init(
+            decoding: FastJSONDecoder.DataDecodingStrategy,
+            encoding: FastJSONEncoder.DataEncodingStrategy
+        ) {
+            self.decoding = decoding
+            self.encoding = encoding
+        }
+
+        /// Base64 text.
+        public static let base64 = Bytes(decoding: .base64, encoding: .base64)
+        /// A list of numbers.
+        public static let numbers = Bytes(decoding: .deferredToData, encoding: .deferredToData)
+    }
+
+    /// The form of infinities and NaN.
+    public struct Floats: Sendable {
+        /// For responses.
+        public var decoding: FastJSONDecoder.NonConformingFloatDecodingStrategy
+        /// For bodies and arguments.
+        public var encoding: FastJSONEncoder.NonConformingFloatEncodingStrategy
+
+        /// Creates a form from a strategy for each direction.
+        public init(
+            decoding: FastJSONDecoder.NonConformingFloatDecodingStrategy,
+            encoding: FastJSONEncoder.NonConformingFloatEncodingStrategy
+        ) {
+            self.decoding = decoding
+            self.encoding = encoding
+        }
+
+        /// They are an error.
+        public static let refused = Floats(decoding: .throw, encoding: .throw)
+        /// Three texts.
+        public static func text(positive: String, negative: String, nan: String) -> Floats {
+            Floats(
+                decoding: .convertFromString(
+                    positiveInfinity: positive, negativeInfinity: negative, nan: nan),
+                encoding: .convertToString(
+                    positiveInfinity: positive, negativeInfinity: negative, nan: nan))
+        }
+    }
+}
+
+extension JSONOptions {
+    /// Whether a strategy is set.
+    var hasStrategies: Bool { keys != nil || dates != nil || data != nil || floats != nil }
+
+    /// The options with those of the configuration where a strategy is `nil`.
+    func completed(by shared: JSONOptions) -> JSONOptions {
+        var options = self
+        options.keys = keys ?? shared.keys
+        options.dates = dates ?? shared.dates
+        options.data = data ?? shared.data
+        options.floats = floats ?? shared.floats
+        return options
+    }
+
+    /// The decoder of responses.
+    var decoder: FastJSONDecoder {
+        var decoder = FastJSONDecoder.responseDefault
+        if let keys { decoder.keyDecodingStrategy = keys.decoding }
+        if let dates { decoder.dateDecodingStrategy = dates.decoding }
+        if let data { decoder.dataDecodingStrategy = data.decoding }
+        if let floats { decoder.nonConformingFloatDecodingStrategy = floats.decoding }
+        return decoder
+    }
+
+    /// The encoder of bodies and arguments.
+    var encoder: FastJSONEncoder {
+        var encoder = FastJSONEncoder.requestDefault
+        if let keys { encoder.keyEncodingStrategy = keys.encoding }
+        if let dates { encoder.dateEncodingStrategy = dates.encoding }
+        if let data { encoder.dataEncodingStrategy = data.encoding }
+        if let floats { encoder.nonConformingFloatEncodingStrategy = floats.encoding }
+        return encoder
+    }
+}
+
+extension RequestDescription {
+    /// The encoder of body and arguments.
+    func jsonEncoder(_ configuration: Configuration) -> FastJSONEncoder {
+        guard hasRareMembers, json.hasStrategies else { return configuration.requestEncoder }
+        return json.completed(by: configuration.json).encoder
+    }
+
+    /// The keys that lead to the typed output.
+    func outputPath(_ configuration: Configuration) -> [String] {
+        json.path ?? configuration.json.path ?? []
+    }
+
+    /// Whether null members and items are removed from the JSON.
+    func removesNulls(_ configuration: Configuration) -> Bool {
+        json.removesNulls ?? configuration.json.removesNulls ?? false
+    }
+}

@@ -1,0 +1,7 @@
+import Errand
+
+final class DownloadWithoutAPlan: BaseRequest, FileOutput {
+    override var url: EndpointURL { "archive.tar" }
+}
+
+// error: type 'DownloadWithoutAPlan' does not conform to protocol 'FileOutput'
