@@ -3,7 +3,7 @@ import Errand
 final class AgentFirst: JSONRequest<Int> {}
 
 nonisolated func agentFirst(_ agent: RequestAgent) async throws -> Int {
-    try await AgentFirst().value(on: agent)
+    try await agent.value(AgentFirst())
 }
 
 // error: value of type 'RequestAgent' has no member 'value'
