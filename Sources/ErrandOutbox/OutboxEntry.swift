@@ -127,7 +127,11 @@ extension OutboxEntry {
         // Numbers of a damaged entry must not overflow when they are added.
         let bodyBytes = try from.decodeIfPresent(Int.self, forKey: .bodyBytes) ?? body?.count ?? 0
         self.bodyBytes = max(0, min(bodyBytes, 1 << 40))
-        acceptableStatusCodes = try from.decode([Range<Int>].self, forKey: .acceptableStatusCodes)
+        // Earlier versions wrote one range.
+        let range = try? from.decode(Range<Int>.self, forKey: .acceptableStatusCodes)
+        acceptableStatusCodes =
+            try range.map { [$0] }
+            ?? from.decode([Range<Int>].self, forKey: .acceptableStatusCodes)
         func flag(_ key: CodingKeys) throws -> Bool {
             try from.decodeIfPresent(Bool.self, forKey: key) ?? true
         }

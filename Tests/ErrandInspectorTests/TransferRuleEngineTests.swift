@@ -35,7 +35,9 @@ struct TransferRuleEngineTests {
         var rule = TransferRule(id: "1", pattern: "/a", action: .mock)
         rule.body = "no JSON"
         fixture.recorder.rules.replace([rule])
-        #expect(await fixture.run("/a")?.code == .unacceptableContentType)
+        #expect(
+            await fixture.run("/a") { $0.acceptance.format = .json }?.code
+                == .unacceptableContentType)
         rule.body = "{}"
         fixture.recorder.rules.replace([rule])
         #expect(await fixture.run("/a") { $0.cacheSeconds = 60 } == nil)

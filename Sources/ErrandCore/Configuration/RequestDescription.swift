@@ -29,12 +29,12 @@ public struct RequestDescription: Sendable {
     public var headers = HTTPFields()
     /// The timeouts; `nil` uses the configuration's.
     public var timeouts: Timeouts? {
-        _read { if let box { yield box.value.timeouts } else { yield nil } }
+        get { box?.value.timeouts }
         _modify { yield &rare.timeouts }
     }
     /// The retry policy; `nil` uses the configuration's.
     public var retryPolicy: RetryPolicy? {
-        _read { if let box { yield box.value.retryPolicy } else { yield nil } }
+        get { box?.value.retryPolicy }
         _modify { yield &rare.retryPolicy }
     }
     /// The freshness lifetime of a stored response, in seconds; zero or less stores nothing.
@@ -45,7 +45,7 @@ public struct RequestDescription: Sendable {
     public var validator: JSONShape?
     /// Decodes the body of a failed response into the error.
     public var errorDecoder: ErrorDecoder? {
-        _read { if let box { yield box.value.errorDecoder } else { yield nil } }
+        get { box?.value.errorDecoder }
         _modify { yield &rare.errorDecoder }
     }
 
@@ -55,14 +55,14 @@ public struct RequestDescription: Sendable {
     public var endpoint: String
     /// The CDN URL of this endpoint, for ``usesCDN``; `nil` uses the configuration's, or that of the environment.
     public var cdnURL: EndpointURL? {
-        _read { if let box { yield box.value.cdnURL } else { yield nil } }
+        get { box?.value.cdnURL }
         _modify { yield &rare.cdnURL }
     }
     /// The version of the API, such as `v5`; `nil` uses ``Configuration/apiVersion``, an empty text none.
     ///
     /// A segment between base and path. An absolute ``url`` gets none.
     public var apiVersion: String? {
-        _read { if let box { yield box.value.apiVersion } else { yield nil } }
+        get { box?.value.apiVersion }
         _modify { yield &rare.apiVersion }
     }
     /// Whether arguments go into the query or the body.
@@ -75,7 +75,7 @@ public struct RequestDescription: Sendable {
     ///
     /// Default `nil`: ``Configuration/argumentEncoding``.
     public var encoding: ArgumentEncoding? {
-        _read { if let box { yield box.value.encoding } else { yield nil } }
+        get { box?.value.encoding }
         _modify { yield &rare.encoding }
     }
     /// Compresses the body: `.gzip`, `.deflate`, or a ``BodyEncoder`` of your own.
@@ -83,7 +83,7 @@ public struct RequestDescription: Sendable {
     /// Default `nil`: ``Configuration/bodyEncoder``, which has none and ignores files and streams. Request processors
     /// see the compressed bytes. Errors: ``RequestError/Code/unsupported`` for a body not in memory, or without zlib.
     public var compression: (any BodyEncoder)? {
-        _read { if let box { yield box.value.compression } else { yield nil } }
+        get { box?.value.compression }
         _modify { yield &rare.compression }
     }
     /// Headers as text whose names and values are not known to be valid, in order; they replace ``headers`` of the
@@ -92,7 +92,7 @@ public struct RequestDescription: Sendable {
     /// Default none. Names may repeat. Errors: ``RequestError/Code/invalidHeader`` for a name that is not a token, or
     /// a value with control characters; the message does not contain the value.
     public var headerFieldValues: HeaderPairs {
-        _read { if let box { yield box.value.headerFieldValues } else { yield HeaderPairs() } }
+        get { box?.value.headerFieldValues ?? HeaderPairs() }
         _modify { yield &rare.headerFieldValues }
     }
     /// Credentials that are sent with the first attempt.
@@ -100,7 +100,7 @@ public struct RequestDescription: Sendable {
     /// Default `nil`. They are not sent to another origin after a redirect. ``Configuration/authenticators`` provide
     /// credentials by host. Errors: ``RequestError/Code/invalidCombination`` with an `Authorization` header.
     public var authorization: Authorization? {
-        _read { if let box { yield box.value.authorization } else { yield nil } }
+        get { box?.value.authorization }
         _modify { yield &rare.authorization }
     }
     /// The parts of the configuration that apply (default ``Uses/all``).
@@ -110,35 +110,35 @@ public struct RequestDescription: Sendable {
     /// Default `nil`. ``authorization``, validation, hooks, cache, retries and progress apply; shared headers and
     /// arguments do not. Errors: ``RequestError/Code/invalidCombination`` beside a setting that it replaces.
     public var customRequest: CustomRequest? {
-        _read { if let box { yield box.value.customRequest } else { yield nil } }
+        get { box?.value.customRequest }
         _modify { yield &rare.customRequest }
     }
 
     /// How JSON is written and read, and the place of the output.
     public var json: JSONOptions {
-        _read { if let box { yield box.value.json } else { yield JSONOptions() } }
+        get { box?.value.json ?? JSONOptions() }
         _modify { yield &rare.json }
     }
     /// How the request is sent.
     public var sending: SendingOptions {
-        _read { if let box { yield box.value.sending } else { yield SendingOptions() } }
+        get { box?.value.sending ?? SendingOptions() }
         _modify { yield &rare.sending }
     }
     /// Which responses are a success.
     public var acceptance: Acceptance {
-        _read { if let box { yield box.value.acceptance } else { yield Acceptance() } }
+        get { box?.value.acceptance ?? Acceptance() }
         _modify { yield &rare.acceptance }
     }
     /// How the store is used, beside ``cacheSeconds`` and ``cacheVersion``.
     public var cache: CacheOptions {
-        _read { if let box { yield box.value.cache } else { yield CacheOptions() } }
+        get { box?.value.cache ?? CacheOptions() }
         _modify { yield &rare.cache }
     }
     /// The file of a download; `nil` if the response is kept in memory.
     ///
     /// `FileOutput.download` sets it; the closure of an `InlineRequest` may as well.
     public var download: DownloadPlan? {
-        _read { if let box { yield box.value.download } else { yield nil } }
+        get { box?.value.download }
         _modify { yield &rare.download }
     }
 
@@ -146,14 +146,14 @@ public struct RequestDescription: Sendable {
     ///
     /// Default none. They run off the main actor, once per request. See <doc:ChoosingAHook>.
     public var interceptors: [any Interceptor] {
-        _read { if let box { yield box.value.interceptors } else { yield[] } }
+        get { box?.value.interceptors ?? [] }
         _modify { yield &rare.interceptors }
     }
     /// Processors of the final request, run before each attempt, after ``Configuration/requestProcessors``.
     ///
     /// Default none. Errors: ``RequestError/Code/adaptationFailed`` with the thrown error underlying.
     public var requestProcessors: [any RequestProcessor] {
-        _read { if let box { yield box.value.requestProcessors } else { yield[] } }
+        get { box?.value.requestProcessors ?? [] }
         _modify { yield &rare.requestProcessors }
     }
     /// Steps after validation, such as decryption: they run off the main actor, also for stored responses.
@@ -161,7 +161,7 @@ public struct RequestDescription: Sendable {
     /// Default none. ``Configuration/responseProcessors`` run before them. Errors:
     /// ``RequestError/Code/processingFailed`` with the thrown error underlying; a thrown ``RequestError`` unchanged.
     public var responseProcessors: [any ResponseProcessor] {
-        _read { if let box { yield box.value.responseProcessors } else { yield[] } }
+        get { box?.value.responseProcessors ?? [] }
         _modify { yield &rare.responseProcessors }
     }
 
@@ -169,7 +169,7 @@ public struct RequestDescription: Sendable {
     public var tag = 0
     /// Values of your choice, visible on the task and its events.
     public var metadata: RequestMetadata {
-        _read { if let box { yield box.value.metadata } else { yield RequestMetadata() } }
+        get { box?.value.metadata ?? RequestMetadata() }
         _modify { yield &rare.metadata }
     }
     /// Whether this run does not read the store; the response is stored nevertheless.
@@ -198,12 +198,12 @@ public struct RequestDescription: Sendable {
     package var isBackgroundRevalidation = false
     /// The bandwidth limit of the transfers of this request.
     package var bandwidth: BandwidthLimit? {
-        _read { if let box { yield box.value.bandwidth } else { yield nil } }
+        get { box?.value.bandwidth }
         _modify { yield &rare.bandwidth }
     }
     /// Called with the URL of the request, before redirects.
     package var onAdapted: (@Sendable (URI) -> Void)? {
-        _read { if let box { yield box.value.onAdapted } else { yield nil } }
+        get { box?.value.onAdapted }
         _modify { yield &rare.onAdapted }
     }
 

@@ -34,7 +34,7 @@ extension PageSource {
             const open = (id) => h('button', { type: 'button', class: 'link', onclick: () => showRequest(id) }, `#${id}`);
             const rows = state.waiting.map((it, index) => [String(index + 1), open(it.id), it.endpoint,
               h('span', { class: 'reason' }, it.reason), timeText(it.waited),
-              { 4: 'high', '-4': 'low' }[it.sending.priority] ?? 'normal', it.isHeld ? h('span', {},
+              { 4: 'high', '-4': 'low' }[it.priority] ?? 'normal', it.isHeld ? h('span', {},
                 h('button', { type: 'button', class: 'button', onclick: () => this.act(it.id, 'proceed') }, 'Continue'), ' ',
                 h('button', { type: 'button', class: 'button', onclick: () => this.act(it.id, 'fail') }, 'Fail')) : '']);
             this.fill(panel, cards([['In progress', state.inProgress], ['Waiting', state.waiting.length],

@@ -195,10 +195,11 @@ import Testing
         let text = """
             {"id": "9B3E0D5E-40B4-4A63-9C5A-0C3D4D1A7B11", "sequence": 4, "addedAt": 0, "endpoint": "Note",
             "tag": 1, "method": "POST", "url": "https://api.example.com/notes", "headers": [],
-            "acceptableStatusCodes": [[200, 300]], "refusals": 2, "isSetAside": false}
+            "acceptableStatusCodes": [200, 300], "refusals": 2, "isSetAside": false}
             """
         let entry = try JSONDecoder().decode(OutboxEntry.self, from: Data(text.utf8))
         #expect(entry.sequence == 4 && entry.refusals == 2 && entry.body == nil)
+        #expect(entry.acceptableStatusCodes == [200..<300])
         #expect(entry.usesSharedHeaders && entry.usesCookies && entry.allowsCellularAccess)
         #expect(entry.redirectPolicy == nil && entry.timeouts == nil)
     }
@@ -213,6 +214,9 @@ import Testing
         }
         #expect(entry.url == "https://api.example.com/v2/notes")
         #expect(entry.acceptableStatusCodes == [201..<202] && entry.tag == plain.tag + 1)
+        let stored = try JSONDecoder().decode(
+            OutboxEntry.self, from: try JSONEncoder().encode(entry))
+        #expect(stored.acceptableStatusCodes == [201..<202])
         #expect(request.url.string == entry.url)
     }
 
