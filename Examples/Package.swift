@@ -16,7 +16,7 @@ let package = Package(
     name: "Examples",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(name: "errand", path: "..", traits: ["Inspector"]),
+        .package(name: "errand", path: "..", traits: [.defaults, "Inspector"]),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.5.0"),
     ],
     targets: [

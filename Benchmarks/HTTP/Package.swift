@@ -5,7 +5,7 @@ import PackageDescription
 let package = Package(
     name: "HTTPBench",
     platforms: [.macOS(.v15)],
-    dependencies: [.package(path: "../errand", traits: ["Inspector"])],
+    dependencies: [.package(path: "../errand", traits: [.defaults, "Inspector"])],
     targets: [
         .executableTarget(name: "PlainCurl", linkerSettings: [.linkedLibrary("curl")]),
         .executableTarget(

@@ -6,7 +6,7 @@ import PackageDescription
 let package = Package(
     name: "RedisBenchmarks",
     platforms: [.macOS(.v15)],
-    dependencies: [.package(name: "errand", path: "../..", traits: ["Redis"])],
+    dependencies: [.package(name: "errand", path: "../..", traits: [.defaults, "Redis"])],
     targets: [
         .systemLibrary(name: "CHiredisPlain"),
         .executableTarget(

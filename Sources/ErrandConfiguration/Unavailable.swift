@@ -6,7 +6,7 @@
         @available(
             *, unavailable,
             message:
-                "Enable the package trait Configuration in Package.swift: .package(url: \"…/errand.git\", …, traits: [\"Configuration\"])"
+                "Enable the package trait Configuration in Package.swift: .package(url: \"…/errand.git\", …, traits: [.defaults, \"Configuration\"])"
         )
         public init<Reader>(
             reading reader: Reader,

@@ -148,7 +148,7 @@
     @available(
         *, unavailable,
         message:
-            "Enable the package trait Logging in Package.swift: .package(url: \"…/errand.git\", …, traits: [\"Logging\"])"
+            "Enable the package trait Logging in Package.swift: .package(url: \"…/errand.git\", …, traits: [.defaults, \"Logging\"])"
     )
     public struct LoggingListener {}
 #endif

@@ -236,7 +236,7 @@
     @available(
         *, unavailable,
         message:
-            "Enable the package trait Metrics in Package.swift: .package(url: \"…/errand.git\", …, traits: [\"Metrics\"])"
+            "Enable the package trait Metrics in Package.swift: .package(url: \"…/errand.git\", …, traits: [.defaults, \"Metrics\"])"
     )
     public struct MetricsListener {}
 #endif

@@ -135,7 +135,7 @@
     @available(
         *, unavailable,
         message:
-            "Enable the package trait Tracing in Package.swift: .package(url: \"…/errand.git\", …, traits: [\"Tracing\"])"
+            "Enable the package trait Tracing in Package.swift: .package(url: \"…/errand.git\", …, traits: [.defaults, \"Tracing\"])"
     )
     public struct TracingListener {}
 #endif

@@ -48,7 +48,7 @@
     @available(
         *, unavailable,
         message:
-            "Enable the package trait ServiceLifecycle in Package.swift: .package(url: \"…/errand.git\", …, traits: [\"ServiceLifecycle\"])"
+            "Enable the package trait ServiceLifecycle in Package.swift: .package(url: \"…/errand.git\", …, traits: [.defaults, \"ServiceLifecycle\"])"
     )
     public struct OutboxService {}
 #endif

@@ -131,7 +131,9 @@ struct HTTPBinTests {
             }
             #expect(error?.code == .unacceptableStatus && error?.status?.code == status)
         }
-        let error = await #expect(throws: RequestError.self) { try await send("html", agent) }
+        let error = await #expect(throws: RequestError.self) {
+            try await send("html", agent) { $0.acceptance.format = .json }
+        }
         #expect(error?.code == .unacceptableContentType)
         let html = try await send("html", agent) {
             $0.acceptance.format = .text

@@ -136,7 +136,7 @@
     @available(
         *, unavailable,
         message:
-            "Enable the package trait Inspector in Package.swift: .package(url: \"…/errand.git\", …, traits: [\"Inspector\"])"
+            "Enable the package trait Inspector in Package.swift: .package(url: \"…/errand.git\", …, traits: [.defaults, \"Inspector\"])"
     )
     public struct Inspector {}
 #endif
