@@ -5,9 +5,9 @@ import ErrandTransport
 /// A reusable buffer of text for C functions.
 final class TextBuffer {
     // Unchecked: one thread uses a buffer, and none of these methods calls other code.
-    private(set) var bytes: UnsafeMutablePointer<CChar>
+    @exclusivity(unchecked) private(set) var bytes: UnsafeMutablePointer<CChar>
     @exclusivity(unchecked) private(set) var count = 0
-    private var capacity: Int
+    @exclusivity(unchecked) private var capacity: Int
 
     init(capacity: Int) {
         self.capacity = max(1, capacity)
@@ -77,8 +77,12 @@ final class TextBuffer {
     /// The text, valid until it changes.
     var contents: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: bytes, count: count) }
 
+    @inline(__always)
     private func reserve(_ extra: Int) {
-        guard count + extra > capacity else { return }
+        if count + extra > capacity { grow(extra) }
+    }
+
+    private func grow(_ extra: Int) {
         let larger = max(capacity * 2, count + extra)
         let moved = UnsafeMutablePointer<CChar>.allocate(capacity: larger)
         moved.update(from: bytes, count: count)
