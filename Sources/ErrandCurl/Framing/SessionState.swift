@@ -120,6 +120,9 @@ struct SessionState: ~Copyable {
 
     private static let lastNumber: UInt32 = 0x7FFF_FFFF
 
+    /// Continues with a later stream, for tests of the last ones.
+    mutating func skipNumbers(to number: UInt32) { nextNumber = max(nextNumber, number) }
+
     /// The number of open streams.
     var streamCount: Int { streams.count }
 

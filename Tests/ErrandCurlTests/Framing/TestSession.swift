@@ -28,6 +28,16 @@ final class TestSession {
         }
     }
 
+    // `#expect` needs values that can be copied.
+    var places: Int { session.places }
+    var phase: SessionState.Phase { session.phase }
+    var streamCount: Int { session.streamCount }
+    var isExhausted: Bool { session.isExhausted }
+    var isAtFrameBoundary: Bool { session.isAtFrameBoundary }
+    var peer: PeerSettings { session.peer }
+    func isOpen(_ key: StreamKey) -> Bool { session.isOpen(key) }
+    func isSending(_ key: StreamKey) -> Bool { session.isSending(key) }
+
     /// Opens a stream for a request.
     @discardableResult
     func open(
@@ -110,6 +120,10 @@ final class TestSession {
             for index in room.indices { room[index] = 0x78 }
             return (room.count, ends)
         }
+    }
+
+    func send(trailers: HTTPFields, on key: StreamKey) -> Bool {
+        session.send(trailers: trailers, on: key, into: output)
     }
 
     func available(_ key: StreamKey?) -> Int { key.map { session.available(on: $0) } ?? -1 }
