@@ -41,6 +41,11 @@ struct HeaderDecoder {
     /// The size of the dynamic table.
     var size: Int { table.size }
 
+    /// The number of literals and of sections that the caches hold.
+    var cachedCount: Int {
+        literals.entries.count { $0 != nil } + blocks.texts.count { !$0.isEmpty }
+    }
+
     // MARK: - Blocks
 
     /// Decodes the head of a response, or its trailers.
@@ -259,7 +264,7 @@ struct HeaderDecoder {
         static let slots = 16
         static let longest = 1024
 
-        private var texts = [[UInt8]](repeating: [], count: slots)
+        private(set) var texts = [[UInt8]](repeating: [], count: slots)
         private(set) var sections = [FieldSection](repeating: FieldSection(), count: slots)
         /// The entries that the block inserts into the table.
         private(set) var inserted = [[HeaderEntry]](repeating: [], count: slots)
