@@ -5,75 +5,6 @@ import Testing
 
 /// Frames are the same, however their bytes are split, and the same as those of the naive framer.
 struct FrameReaderTests {
-    /// The frames of segments, as texts of ``NaiveFramer/read(_:)``; the parts of DATA are joined.
-    static func read(_ segments: [[UInt8]]) -> [String] {
-        var reader = FrameReader(maximumBlock: NaiveFramer.limit)
-        var texts: [String] = []
-        // A frame of DATA that has not ended.
-        var content: (stream: UInt32, bytes: [UInt8], length: Int, left: Int)?
-        func finish(ends: Bool = false) {
-            guard let open = content else { return }
-            texts.append(
-                "data \(open.stream) \(NaiveFramer.hex(open.bytes)) \(open.length)"
-                    + (ends ? " end" : ""))
-            content = nil
-        }
-        segments: for segment in segments {
-            let isOpen = segment.withUnsafeBytes { bytes in
-                var input = bytes
-                while true {
-                    switch reader.next(&input) {
-                    case .needsInput: return true
-                    case .failed(let fault):
-                        finish()
-                        texts.append("failed \(fault.code.rawValue)")
-                        return false
-                    case .frame(.data(let part)):
-                        if part.isFirst {
-                            finish()
-                            content = (part.stream, [], part.frameLength, part.contentLength)
-                        }
-                        content?.bytes += part.bytes
-                        content?.left -= part.bytes.count
-                        if content?.left == 0 { finish(ends: part.endsStream) }
-                    case .frame(let frame):
-                        finish()
-                        texts.append(text(frame))
-                    }
-                }
-            }
-            if !isOpen { return texts }
-        }
-        finish()
-        return texts
-    }
-
-    private static func text(_ frame: Frame) -> String {
-        switch frame {
-        case .data: ""
-        case .headers(let stream, let block, let ends):
-            "head \(stream) \(NaiveFramer.hex(block))" + (ends ? " end" : "")
-        case .priority(let stream): "priority \(stream)"
-        case .reset(let stream, let code):
-            "reset \(stream) \(NaiveFramer.hex(Wire.number(code.rawValue)))"
-        case .settings(let bytes): "settings \(NaiveFramer.hex(bytes))"
-        case .settingsAcknowledgement: "settled"
-        case .ping(let data): "ping \(hex(data))"
-        case .pingAcknowledgement(let data): "pong \(hex(data))"
-        case .goAway(let last, let code):
-            "away \(NaiveFramer.hex(Wire.number(last) + Wire.number(code.rawValue)))"
-        case .windowUpdate(let stream, let increment):
-            "window \(stream) \(NaiveFramer.hex(Wire.number(UInt32(increment))))"
-        case .unknown: "unknown"
-        case .faulty(let stream, let fault): "faulty \(stream) \(fault.code.rawValue)"
-        }
-    }
-
-    private static func hex(_ number: UInt64) -> String {
-        NaiveFramer.hex(
-            Wire.number(UInt32(number >> 32)) + Wire.number(UInt32(truncatingIfNeeded: number)))
-    }
-
     /// The segments of bytes between random splits.
     private static func segments(_ bytes: [UInt8], _ random: inout SeededGenerator) -> [[UInt8]] {
         var segments: [[UInt8]] = []
@@ -134,9 +65,9 @@ struct FrameReaderTests {
             for _ in 0..<random.next(12) { bytes += Self.frame(&random) }
             if random.next(2) == 0 { bytes.removeLast(min(bytes.count, random.next(30))) }
             let expected = NaiveFramer.read(bytes)
-            #expect(Self.read([bytes]) == expected)
-            #expect(Self.read(Self.segments(bytes, &random)) == expected)
-            #expect(Self.read(bytes.map { [$0] }) == expected)
+            #expect(FrameTexts.read([bytes]) == expected)
+            #expect(FrameTexts.read(Self.segments(bytes, &random)) == expected)
+            #expect(FrameTexts.read(bytes.map { [$0] }) == expected)
         }
     }
 
@@ -145,8 +76,8 @@ struct FrameReaderTests {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<100 {
             let bytes = [0, 0] + random.bytes(random.next(100))
-            #expect(Self.read(bytes.map { [$0] }) == Self.read([bytes]))
-            #expect(Self.read([bytes]) == NaiveFramer.read(bytes))
+            #expect(FrameTexts.read(bytes.map { [$0] }) == FrameTexts.read([bytes]))
+            #expect(FrameTexts.read([bytes]) == NaiveFramer.read(bytes))
         }
     }
 
