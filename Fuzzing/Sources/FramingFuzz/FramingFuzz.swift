@@ -124,21 +124,13 @@ private struct FuzzInput {
             ends <= 1 && (ends == 0 || events.last?.hasPrefix("failed") == true),
             "Something follows the end.", events)
         // Content arrives in other parts.
-        var joined: [String] = []
-        for event in events {
-            let words = event.split(separator: " ", maxSplits: 2).map(String.init)
-            if words[0] == "content", let last = joined.last, last.hasPrefix("content \(words[1]) ")
-            {
-                joined[joined.count - 1] =
-                    "content \(words[1]) " + (words.last?.split(separator: " ").last ?? "")
-            } else if words[0] == "content" {
-                joined.append(
-                    "content \(words[1]) " + (words.last?.split(separator: " ").last ?? ""))
-            } else {
-                joined.append(event)
-            }
+        let isPart: (String) -> Bool = { $0.hasPrefix("content ") && $0.hasSuffix(" receiving") }
+        let ended = events.filter { !isPart($0) }.map { event in
+            guard event.hasPrefix("content ") else { return event }
+            let words = event.split(separator: " ")
+            return "content \(words[1]) \(words[words.count - 1])"
         }
-        return joined + client.written()
+        return ended + client.written()
     }
 
     private func require(_ isTrue: Bool, _ rule: String, _ results: Any...) {

@@ -22,18 +22,26 @@ struct HeaderDecoder {
         var isSensitive = false
     }
 
-    /// The largest size of the table that the peer may choose: `SETTINGS_HEADER_TABLE_SIZE`.
-    static let tableSize = 4096
+    /// `SETTINGS_HEADER_TABLE_SIZE` unless an endpoint sets it.
+    static let defaultTableSize = 4096
 
+    /// The largest size of the table that the peer may choose.
+    private let tableSize: Int
     private static let longestName = 64
 
-    private var table = HeaderTable<HeaderEntry>(bound: tableSize)
+    private var table: HeaderTable<HeaderEntry>
     /// Room for decoded text.
     private var names: [UInt8] = []
     private var values: [UInt8] = []
     private var literals = LiteralCache()
     private var blocks = BlockCache()
     private var known = [HeaderName?](repeating: nil, count: 64)
+
+    /// Creates a decoder whose table has a size that this side announces.
+    init(tableSize: Int = defaultTableSize) {
+        self.tableSize = tableSize
+        table = HeaderTable(bound: tableSize)
+    }
 
     /// The entries of the dynamic table, the newest first.
     var entries: [HeaderEntry] { (0..<table.count).compactMap { table.entry(at: $0) } }
@@ -112,7 +120,7 @@ struct HeaderDecoder {
                         .compressionError, "A size update follows a field of its header block.")
                 }
                 let size = try Self.integer(in: block, at: &position, prefix: 5)
-                guard size <= Self.tableSize else {
+                guard size <= tableSize else {
                     throw SessionFault(
                         .compressionError,
                         "Its header table is larger than SETTINGS_HEADER_TABLE_SIZE.")

@@ -83,6 +83,8 @@ struct SessionState: ~Copyable {
     private var lastProcessed = UInt32.max
     /// Streams that the server does not process, and that have not ended yet.
     private var unprocessed: [StreamKey] = []
+    /// A stream that ends after the content of the last event.
+    private var truncated: StreamKey?
     private var useless = 0
     private var uselessSince = MonotonicTime(nanoseconds: 0)
 
@@ -267,6 +269,10 @@ struct SessionState: ~Copyable {
         _ input: inout UnsafeRawBufferPointer, into output: TextBuffer
     ) -> Event {
         while phase != .closed {
+            if let key = truncated {
+                truncated = nil
+                if streams.contains(key) { return end(key.slot, .truncated, into: output) }
+            }
             while let key = unprocessed.popLast() {
                 if streams.contains(key) {
                     streams.remove(slot: key.slot, .resetHere)
@@ -458,11 +464,15 @@ struct SessionState: ~Copyable {
                 part.frameLength - part.contentLength,
                 of: StreamKey(number: part.stream, slot: slot), into: output)
         }
-        if let failure = streams[slot].receive(
+        let failure = streams[slot].receive(
             content: part.bytes.count, endsStream: part.endsStream)
-        {
-            return end(slot, failure, into: output)
+        if failure == .truncated, !part.bytes.isEmpty {
+            // A download that is resumed needs these bytes.
+            let key = StreamKey(number: part.stream, slot: slot)
+            truncated = key
+            return .content(key, part.bytes, .receiving)
         }
+        if let failure { return end(slot, failure, into: output) }
         guard !part.bytes.isEmpty || part.endsStream else { return nil }
         return .content(
             StreamKey(number: part.stream, slot: slot), part.bytes,

@@ -281,7 +281,8 @@ struct SessionRulesTests {
             "§8.1.1 END_STREAM without the announced content", "truncated", "PROTOCOL_ERROR",
             Wire.headers(1, Wire.block((":status", "200"), ("content-length", "1")), ends: true)),
         .stream(
-            "§8.1.1 less content than announced", "truncated", "PROTOCOL_ERROR", after: [head],
+            "§8.1.1 less content than announced", "truncated", "PROTOCOL_ERROR",
+            after: [head, "content 1 x receiving"],
             Wire.headers(1, Wire.block((":status", "200"), ("content-length", "2"))),
             Wire.data(1, "x", ends: true)),
         .stream(
