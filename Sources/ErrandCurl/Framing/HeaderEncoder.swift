@@ -341,16 +341,35 @@ struct HeaderEncoder {
 
     /// Writes a string literal, with the Huffman code if it is shorter (RFC 7541 §5.2).
     private static func write(_ text: UnsafeRawBufferPointer, into output: TextBuffer) {
-        let count = HuffmanCode.encodedCount(of: text)
-        guard count < text.count else {
-            write(text.count, prefix: 7, flags: 0, into: output)
-            return output.append(text)
+        let start = output.count
+        if text.count < 127 {
+            // One byte for the length, which is less than that of the text.
+            var count = 0
+            output.append(upTo: 1 + HuffmanCode.encodedLimit(of: text.count)) { room in
+                count = HuffmanCode.encode(text, into: Self.rest(of: room))
+                room[0] = 0x80 | UInt8(truncatingIfNeeded: count)
+                return 1 + count
+            }
+            if count < text.count { return }
+            output.truncate(to: start)
+        } else {
+            let encoded = TextBuffer(capacity: HuffmanCode.encodedLimit(of: text.count))
+            encoded.append(upTo: HuffmanCode.encodedLimit(of: text.count)) {
+                HuffmanCode.encode(text, into: $0)
+            }
+            if encoded.count < text.count {
+                write(encoded.count, prefix: 7, flags: 0x80, into: output)
+                return output.append(encoded.contents)
+            }
         }
-        write(count, prefix: 7, flags: 0x80, into: output)
-        output.append(upTo: count + 8) { room in
-            HuffmanCode.encode(text, into: room)
-            return count
-        }
+        write(text.count, prefix: 7, flags: 0, into: output)
+        output.append(text)
+    }
+
+    private static func rest(of room: UnsafeMutableRawBufferPointer)
+        -> UnsafeMutableRawBufferPointer
+    {
+        UnsafeMutableRawBufferPointer(rebasing: room[1...])
     }
 
     /// Writes an integer with a prefix of this many bits (RFC 7541 §5.1).

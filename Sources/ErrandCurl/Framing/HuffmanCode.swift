@@ -63,19 +63,13 @@ enum HuffmanCode {
 
     // MARK: - Encoding
 
-    /// The number of bytes of the encoded text.
-    static func encodedCount(of text: UnsafeRawBufferPointer) -> Int {
-        tables.codes.withUnsafeBufferPointer { codes in
-            var bits: UInt64 = 0
-            for byte in text { bits &+= codes[Int(byte)] & 0xFF }
-            return Int(truncatingIfNeeded: (bits + 7) / 8)
-        }
-    }
+    /// The largest number of bytes that are written for encoded text: 30 bits for each, in words of four.
+    static func encodedLimit(of count: Int) -> Int { count * 4 + 4 }
 
-    /// Encodes text into memory with room for 8 bytes more than ``encodedCount(of:)``.
+    /// Encodes text into memory with room for ``encodedLimit(of:)`` bytes; returns the number of bytes.
     static func encode(
         _ text: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
-    ) {
+    ) -> Int {
         tables.codes.withUnsafeBufferPointer { codes in
             var bits: UInt64 = 0
             var count: UInt64 = 0
@@ -96,6 +90,7 @@ enum HuffmanCode {
             let missing = 32 &- count
             let word = UInt32(truncatingIfNeeded: bits &<< missing | (1 &<< missing &- 1))
             output.storeBytes(of: word.bigEndian, toByteOffset: end, as: UInt32.self)
+            return end &+ Int(truncatingIfNeeded: (count + 7) / 8)
         }
     }
 

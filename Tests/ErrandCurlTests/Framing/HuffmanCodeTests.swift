@@ -7,9 +7,9 @@ import Testing
 struct HuffmanCodeTests {
     private static func encode(_ text: [UInt8]) -> [UInt8] {
         text.withUnsafeBytes { text in
-            let count = HuffmanCode.encodedCount(of: text)
-            var room = [UInt8](repeating: 0xAA, count: count + 8)
-            room.withUnsafeMutableBytes { HuffmanCode.encode(text, into: $0) }
+            let limit = HuffmanCode.encodedLimit(of: text.count)
+            var room = [UInt8](repeating: 0xAA, count: limit)
+            let count = room.withUnsafeMutableBytes { HuffmanCode.encode(text, into: $0) }
             return Array(room[..<count])
         }
     }
