@@ -81,6 +81,14 @@ struct FrameReaderTests {
         }
     }
 
+    /// RFC 9113 §6.9: the session need not know the stream for the fault of an increment.
+    @Test func emptyIncrements() {
+        for bytes in [Wire.windowUpdate(0, 0), Wire.windowUpdate(0, 0x8000_0000)] {
+            #expect(FrameTexts.read([bytes]) == ["failed 1"])
+        }
+        #expect(FrameTexts.read([Wire.windowUpdate(2, 0)]) == ["faulty 2 1"])
+    }
+
     /// Content is passed on as it arrives, with the length of the frame at its first part.
     @Test func partsOfContent() {
         var reader = FrameReader(maximumBlock: 100)

@@ -105,7 +105,7 @@ struct HeaderEncoderTests {
         #expect(pair.peer.table.isEmpty)
     }
 
-    /// RFC 7541 §7.1.3: credentials and short secrets are never indexed, whoever encodes them next.
+    /// RFC 7541 §7.1.3: credentials and short secrets are never indexed, also by a peer that encodes them again.
     @Test(arguments: [
         ("authorization", "Bearer 0123456789012345678901234567890123456789"),
         ("proxy-authorization", "Basic eA=="), ("cookie", "a=b"), ("x-api-key", "0123456789"),

@@ -325,6 +325,14 @@ struct SessionStateTests {
         #expect(client.available(client.open(body: true)) == 20_000)
     }
 
+    /// RFC 9113 §6.5.2: the value is invalid, also without a stream whose window would overflow.
+    @Test func invalidInitialWindow() {
+        let client = TestSession()
+        #expect(client.receive(Wire.settings((4, 0x8000_0000))) == ["failed FLOW_CONTROL_ERROR"])
+        let other = TestSession()
+        #expect(other.receive(Wire.settings((4, 0x7FFF_FFFF))) == ["changed"])
+    }
+
     @Test func maximumFrame() {
         let client = TestSession(settings: Wire.settings((5, 20_000)))
         let key = client.open(body: true)
@@ -371,7 +379,7 @@ struct SessionStateTests {
         #expect(client.written() == [String](repeating: "WINDOW_UPDATE 1 48000", count: 6))
     }
 
-    /// RFC 9113 §6.9.1: padding takes from the windows; nobody accepts it later.
+    /// RFC 9113 §6.9.1: padding takes from the windows, and is free at once.
     @Test func padding() {
         var limits = SessionState.Limits()
         limits.streamWindow = 1_000
