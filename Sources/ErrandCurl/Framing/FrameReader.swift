@@ -71,7 +71,7 @@ struct FrameReader: ~Copyable {
     private static let keptBlock = 64 << 10
 
     /// The largest header block before it is decoded.
-    private let maximumBlock: Int
+    private var maximumBlock: Int
     private var state = State.header
     /// The bytes of a frame header or a payload that is not complete.
     private let collected = TextBuffer(capacity: 64)
@@ -82,6 +82,9 @@ struct FrameReader: ~Copyable {
 
     /// Creates a reader that accepts header blocks up to a size.
     init(maximumBlock: Int) { self.maximumBlock = maximumBlock }
+
+    /// Accepts header blocks up to a size, if it is larger than the one before.
+    mutating func accept(blocksUpTo size: Int) { maximumBlock = max(maximumBlock, size) }
 
     /// Reads the next frame and removes its bytes from the input.
     mutating func next(_ input: inout UnsafeRawBufferPointer) -> Item {

@@ -28,6 +28,8 @@ struct HeaderDecoder {
     /// The largest size of the table that the peer may choose.
     private let tableSize: Int
     private static let longestName = 64
+    /// The room for decoded text that is kept for the next block.
+    private static let keptText = 64 << 10
 
     private var table: HeaderTable<HeaderEntry>
     /// Room for decoded text.
@@ -75,6 +77,7 @@ struct HeaderDecoder {
         let (before, version) = (table.newest, table.version)
         var section = FieldSection()
         let summary = try decode(block, limit: limit) { section.add($0) }
+        if values.count > Self.keptText { values = [] }
         section.end(size: summary.size, isTooLarge: summary.size > limit || section.isFull)
         guard !section.containsSecrets, section.fault == nil, !section.isTooLarge,
             !summary.isSensitive, !summary.resizes, block.count <= BlockCache.longest
@@ -99,6 +102,7 @@ struct HeaderDecoder {
     ) throws(SessionFault) -> Summary {
         var summary = Summary()
         var position = 0
+        let farLimit = max(4096, min(limit, 1 << 40)) * 16
         while position < block.count {
             let first = block[position]
             if first & 0x80 != 0 {
@@ -132,7 +136,7 @@ struct HeaderDecoder {
                 if first & 0x40 != 0 { table.insert(entry) }
                 summary.add(entry, limit: limit, each: each)
             }
-            guard summary.size <= max(limit, 4096) << 4 else {
+            guard summary.size <= farLimit else {
                 throw SessionFault(
                     .enhanceYourCalm, "A header block decodes to more than 16 times the limit.")
             }

@@ -90,11 +90,13 @@ struct SessionState: ~Copyable {
 
     init(_ limits: Limits = Limits()) {
         self.limits = limits
-        // A Huffman code of a character has at most 30 bits.
-        reader = FrameReader(maximumBlock: 4 * limits.headBytes)
+        reader = FrameReader(maximumBlock: Self.blockLimit(limits.headBytes))
         receiveWindow = FlowWindow.Receiving(
             limits.connectionWindow, limit: limits.connectionWindow)
     }
+
+    /// The largest block of a head of this size: a Huffman code of a character has at most 30 bits.
+    private static func blockLimit(_ headBytes: Int) -> Int { 4 * min(headBytes, 1 << 30) }
 
     // MARK: - Connection
 
@@ -161,6 +163,7 @@ struct SessionState: ~Copyable {
         fields: (inout HeaderEncoder, TextBuffer) -> Void
     ) -> StreamKey? {
         guard places > 0 else { return nil }
+        reader.accept(blocksUpTo: Self.blockLimit(request.maximumHeadBytes))
         let number = nextNumber
         nextNumber += 2
         useless = 0
@@ -232,9 +235,13 @@ struct SessionState: ~Copyable {
     }
 
     /// The rest of the request is not sent; the stream waits for its response.
-    mutating func stopSending(_ key: StreamKey) {
-        guard streams.contains(key) else { return }
+    ///
+    /// - Returns: Whether the stream has ended, because its response is complete.
+    mutating func stopSending(_ key: StreamKey, into output: TextBuffer) -> Bool {
+        guard streams.contains(key) else { return false }
         streams[key.slot].stopSending()
+        guard streams[key.slot].receiving == .ended else { return false }
+        return continuation(key.slot, endsStream: true, into: output) == .ended
     }
 
     /// The recipient has accepted content of a stream.

@@ -254,6 +254,21 @@ struct SessionStateTests {
         #expect(client.streamCount == 0)
     }
 
+    /// The caller may stop a request whose response is complete, or is not.
+    @Test func stoppedByClient() {
+        let client = TestSession()
+        let (one, two) = (client.open(body: true), client.open(body: true))
+        _ = client.receive(Wire.headers(1, ends: true), Wire.headers(3))
+        _ = client.written()
+        #expect(client.stopSending(one) == true)
+        #expect(client.written() == ["RST_STREAM 1 NO_ERROR"])
+        #expect(client.stopSending(two) == false)
+        #expect(client.available(two) == 0)
+        #expect(client.written() == [])
+        #expect(client.receive(Wire.data(3, "x", ends: true)) == ["content 3 x ended"])
+        #expect(client.written() == ["RST_STREAM 3 NO_ERROR"])
+    }
+
     /// RFC 9113 §5.1: frames after END_STREAM during an upload are an error of the stream.
     @Test(arguments: [Wire.data(1, "x"), Wire.headers(1)])
     func frameAfterEnd(_ frame: [UInt8]) {
@@ -542,7 +557,7 @@ struct SessionStateTests {
         var limits = SessionState.Limits()
         limits.headBytes = 5_000
         let client = TestSession(limits)
-        client.open()
+        client.open(limit: 5_000)
         let part = [UInt8](repeating: 0x88, count: 10_000)
         _ = client.receive(Wire.headers(1, part, endsHeaders: false))
         #expect(client.receive(Wire.continuation(1, part, endsHeaders: false)) == [])
@@ -550,6 +565,24 @@ struct SessionStateTests {
     }
 
     // MARK: - Large heads
+
+    /// A request may allow larger heads than the session.
+    @Test(arguments: [500_000, Int.max])
+    func ownHeadLimit(_ limit: Int) {
+        var limits = SessionState.Limits()
+        limits.headBytes = 2_000
+        let client = TestSession(limits)
+        client.open(limit: limit)
+        let value = String(repeating: "x", count: 300_000)
+        let block = Wire.block((":status", "200"), ("a", value))
+        var frames = Wire.headers(1, Array(block.prefix(10_000)), ends: true, endsHeaders: false)
+        for start in stride(from: 10_000, to: block.count, by: 10_000) {
+            let part = block[start..<min(start + 10_000, block.count)]
+            frames += Wire.continuation(1, Array(part), endsHeaders: part.endIndex == block.count)
+        }
+        #expect(client.receive(frames) == ["head 1 200 ended"])
+        #expect(client.fields.first?.value == value)
+    }
 
     /// All heads of a response have one limit; the trailers have another.
     @Test func headLimit() {
@@ -577,8 +610,9 @@ struct SessionStateTests {
             ])
     }
 
-    /// One block of 16 KB refers 16,000 times to a field of 4,000 bytes: the stream ends, and far
-    /// beyond the limit the connection. The table changes nevertheless.
+    /// One block of 16 KB refers 16,000 times to a field of 4,000 bytes.
+    ///
+    /// The stream ends, and far beyond the limit the connection. The table changes nevertheless.
     @Test func amplification() {
         let client = TestSession()
         client.open()

@@ -122,6 +122,10 @@ final class TestSession {
         }
     }
 
+    func stopSending(_ key: StreamKey?) -> Bool? {
+        key.map { session.stopSending($0, into: output) }
+    }
+
     func send(trailers: HTTPFields, on key: StreamKey) -> Bool {
         session.send(trailers: trailers, on: key, into: output)
     }
