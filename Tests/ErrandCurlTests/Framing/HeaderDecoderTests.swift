@@ -212,6 +212,20 @@ struct HeaderDecoderTests {
         #expect(naive.decode(Self.bytes(block)) == nil)
     }
 
+    /// RFC 7541 §5.1: zeros after an integer do not change it, and a peer could send them without end.
+    @Test func longInteger() {
+        var decoder = HeaderDecoder()
+        let text = [UInt8](repeating: 0x78, count: 127)
+        #expect(
+            Self.decode([0, 1, 0x61, 0x7F, 0x80, 0x80, 0x80, 0x00] + text, &decoder) == [
+                "a: " + String(repeating: "x", count: 127)
+            ])
+        #expect(
+            Self.decode([0, 1, 0x61, 0x7F, 0x80, 0x80, 0x80, 0x80, 0x00] + text, &decoder) == [
+                Self.compression
+            ])
+    }
+
     @Test func sizeUpdates() {
         var decoder = HeaderDecoder()
         let inserts: [UInt8] = [0x40, 1, 0x61, 1, 0x62, 0x40, 1, 0x63, 1, 0x64]
@@ -277,6 +291,14 @@ struct HeaderDecoderTests {
         #expect(Self.section(block, &decoder)?.head.fields.map(\.description) == ["a: c"])
         _ = Self.section([0x20, 0x3F, 0xE1, 0x1F, 0x88], &decoder)
         #expect(Self.section(block, &decoder) == nil)
+    }
+
+    /// The same literal has another name when the table has changed.
+    @Test func repeatedLiteral() {
+        var decoder = HeaderDecoder()
+        let literal: [UInt8] = [0x0F, 47, 1, 0x76]
+        #expect(Self.decode([0x40, 1, 0x61, 1, 0x62] + literal, &decoder) == ["a: b", "a: v"])
+        #expect(Self.decode([0x40, 1, 0x63, 1, 0x64] + literal, &decoder) == ["c: d", "c: v"])
     }
 
     /// A block that inserts entries inserts them each time.

@@ -130,6 +130,17 @@ struct HeaderEncoderTests {
         #expect(pair.encode([field]) == [0xBE])
     }
 
+    /// The index of a name in the dynamic table changes with each insertion.
+    @Test func literalWithANameOfTheTable() {
+        let pair = Pair()
+        let short = Self.field("x-api-key", "0123456789")
+        let long = Self.field("x-api-key", String(repeating: "x", count: 40))
+        for fields in [[long], [short], [short, Self.field("a", "1")], [short], [short]] {
+            let expected = fields.map { "\($0.name.canonicalName): \($0.value)" }
+            #expect(pair.decode(pair.encode(fields)) == expected)
+        }
+    }
+
     @Test func strategies() {
         let pair = Pair()
         let fields = [

@@ -233,6 +233,12 @@ struct SessionRulesTests {
 
     static let heads: [Case] = [
         malformed("§8.3.2 no status", ("a", "b")),
+        .stream(
+            "§8.3.2 no status in a head that does not end the stream", "malformed",
+            "PROTOCOL_ERROR", Wire.headers(1, Wire.block(("a", "b")))),
+        .stream(
+            "§8.3 a status below 100 that does not end the stream", "malformed",
+            "PROTOCOL_ERROR", Wire.headers(1, Wire.block((":status", "099")))),
         malformed("§8.3.2 two statuses", (":status", "200"), (":status", "200")),
         malformed("§8.3 a status after a field", ("a", "b"), (":status", "200")),
         malformed(

@@ -633,11 +633,17 @@ struct SessionStateTests {
         #expect(client.receive(Wire.headers(9, bomb)) == ["failed ENHANCE_YOUR_CALM"])
     }
 
-    @Test func manyFields() {
+    /// `HTTPFields` holds less than 2^16 fields.
+    @Test(arguments: [10_001, 70_000])
+    func manyFields(_ count: Int) {
         let client = TestSession()
-        client.open(limit: 1 << 20)
-        let block = [0x88] + [UInt8](repeating: 0x90, count: 10_001)
-        #expect(client.receive(Wire.headers(1, block, ends: true)) == ["ended 1 malformed"])
+        client.open(limit: 16 << 20)
+        var frames = Wire.headers(1, Wire.ok, ends: true, endsHeaders: false)
+        for start in stride(from: 0, to: count, by: 10_000) {
+            let part = [UInt8](repeating: 0x90, count: min(10_000, count - start))
+            frames += Wire.continuation(1, part, endsHeaders: start + part.count == count)
+        }
+        #expect(client.receive(frames) == ["ended 1 malformed"])
     }
 
     // MARK: - Tables and settings
