@@ -424,9 +424,9 @@ struct SessionState: ~Copyable {
         into output: TextBuffer
     ) throws(SessionFault) -> Event? {
         guard let slot = streams.slot(of: number) else {
-            try checkIsNotIdle(number)
-            // Also the table of a stream that is gone (RFC 9113 §4.3).
+            // The table belongs to the connection (RFC 9113 §4.3).
             _ = try decoder.section(in: block, limit: limits.headBytes)
+            try checkIsNotIdle(number)
             try refuse(number, into: output)
             return nil
         }

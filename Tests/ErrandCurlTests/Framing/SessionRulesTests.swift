@@ -312,6 +312,20 @@ struct SessionRulesTests {
             Wire.headers(1, Wire.block((":status", "304"), ("content-length", "5")), ends: true)),
         .connection(
             "§4.3 a malformed header block", "COMPRESSION_ERROR", Wire.headers(1, [0x40])),
+        .connection(
+            "§4.3 a malformed header block on an idle stream", "COMPRESSION_ERROR",
+            Wire.headers(0x0100_0000, [0x40], ends: true)),
+        .connection(
+            "§4.3 a malformed header block on a closed stream", "COMPRESSION_ERROR",
+            after: [ended], whole, Wire.headers(1, [0x40])),
+        .fine(
+            "§4.1 undefined flags", [],
+            Wire.frame(6, flags: 0x16, [1, 2, 3, 4, 5, 6, 7, 8]),
+            written: ["PING 0 0102030405060708 acknowledgement"]),
+        .fine(
+            "§4.1 the reserved bit of stream 0", [],
+            Wire.frame(6, stream: 0x8000_0000, [1, 2, 3, 4, 5, 6, 7, 8]),
+            written: ["PING 0 0102030405060708 acknowledgement"]),
     ]
 
     @Test(arguments: frames + states + heads)
