@@ -1,14 +1,15 @@
 # All commands of the project. `make test` runs before each commit, `make check` before a release; `make help` lists the rest.
 .POSIX:
 .PHONY: help setup demo demo-hub check test chaos traits boundaries language lint format samples build mistakes unit airline hub fetch
-.PHONY: release docs check-docs api bench instructions tsan asan mutate fuzz clean
+.PHONY: framing release docs check-docs api bench instructions tsan asan mutate fuzz clean
 
 help:
 	@echo 'make demo          run Examples/Airline twice: registration, caching, a resumed download'
 	@echo 'make demo-hub      run Examples/Hub: pages, errors, token refresh, upload, download, batch, chain'
 	@echo 'make test          boundaries, lint, strict build, all tests, examples'
-	@echo 'make check         make test, then traits, documentation, release build and make chaos'
+	@echo 'make check         make test, then traits, documentation, release build, make chaos and make framing'
 	@echo 'make chaos         10,000 requests for each transport and style to a server that breaks the protocol at random'
+	@echo 'make framing       compare the framing of HTTP/2 with hpack and hyperframe of PyPI'
 	@echo 'make lint          module boundaries, language, formatting, documentation, the list of deliberate faults'
 	@echo 'make format        format the Swift sources, update generated samples, tables and pictures'
 	@echo 'make docs          build the documentation in .build/docs, with warnings as errors'
@@ -20,7 +21,7 @@ help:
 	@echo 'make tsan          run the tests with ThreadSanitizer'
 	@echo 'make asan          run the tests with AddressSanitizer'
 	@echo 'make mutate        check that the tests detect the deliberate faults of Scripts/mutants'
-	@echo 'make fuzz          fuzz the HTTP/1.1 response parser and the stream parsers for SECONDS (60) each'
+	@echo 'make fuzz          fuzz the HTTP/1.1 response parser, HTTP/2 and the stream parsers for SECONDS (60) each'
 	@echo 'make setup         install the dependencies of the build (other targets run it if needed)'
 	@echo 'make clean         delete all build folders'
 
@@ -36,11 +37,16 @@ demo-hub: setup
 test: setup lint samples build mistakes unit airline hub fetch
 	@echo 'make test: all checks passed'
 
-check: test traits check-docs release chaos
+check: test traits check-docs release chaos framing
 
 chaos: setup
 	@Scripts/setup --tests
 	@Scripts/chaos $(REQUESTS)
+
+framing: setup
+	@Scripts/setup --tests
+	@Scripts/hpack-stories
+	@Scripts/framing-opinions
 
 traits: setup
 	@Scripts/check-traits

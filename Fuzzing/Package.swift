@@ -1,7 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The coverage-guided fuzzers of the HTTP/1.1 response parser and of the parsers of streamed bodies.
+// The coverage-guided fuzzers of the HTTP/1.1 response parser, of the framing of HTTP/2 and of the
+// parsers of streamed bodies.
 // `make fuzz` builds and runs them.
 let package = Package(
     name: "Fuzzing",
@@ -18,6 +19,14 @@ let package = Package(
             swiftSettings: [.unsafeFlags(["-package-name", "errand"])]
         ),
         .target(
+            name: "FramingFuzz",
+            dependencies: [
+                .product(name: "ErrandCurl", package: "errand"),
+                .product(name: "ErrandTransport", package: "errand"),
+            ],
+            swiftSettings: [.unsafeFlags(["-package-name", "errand"])]
+        ),
+        .target(
             name: "StreamParsersFuzz",
             dependencies: [.product(name: "ErrandCore", package: "errand")],
             swiftSettings: [.unsafeFlags(["-package-name", "errand"])]
@@ -25,6 +34,7 @@ let package = Package(
         // In C: SwiftPM renames the main function of executables in Swift, and libFuzzer has its
         // own.
         .executableTarget(name: "HTTP1Fuzz", dependencies: ["ResponseParserFuzz"]),
+        .executableTarget(name: "HTTP2Fuzz", dependencies: ["FramingFuzz"]),
         .executableTarget(name: "StreamFuzz", dependencies: ["StreamParsersFuzz"]),
     ],
     swiftLanguageModes: [.v6]

@@ -45,9 +45,6 @@ package struct ResponseParser {
         case failed(ResponseFault)
     }
 
-    /// The maximum number of interim responses, far above common use.
-    package static let maximumInterim = 64
-
     private var phase = Phase.idle
     private var isHead = false
     private var acceptsUpgrade = false
@@ -220,8 +217,8 @@ package struct ResponseParser {
         interim head: HeadParser.Head
     ) throws(HeadParseError) -> Event {
         interim += 1
-        guard interim <= Self.maximumInterim else {
-            throw .tooManyInterim(limit: Self.maximumInterim)
+        guard interim <= HeadParser.maximumInterim else {
+            throw .tooManyInterim(limit: HeadParser.maximumInterim)
         }
         guard head.status.code == 101 else { return .interim(head) }
         guard acceptsUpgrade else { throw .switchesProtocols }

@@ -15,7 +15,7 @@ package struct HeadReader {
 
     private enum Phase { case head, trailers }
 
-    private static let maximumInterim = ResponseParser.maximumInterim
+    private static let maximumInterim = HeadParser.maximumInterim
 
     private var buffer: [UInt8] = []
     private var phase = Phase.head

@@ -34,6 +34,9 @@ package struct HeadParser {
     /// The maximum number of fields, far above common use and far below that of `HTTPFields`.
     package static let maximumFields = 10_000
 
+    /// The maximum number of interim responses before the final one, far above common use.
+    package static let maximumInterim = 64
+
     /// Parses a head, whose last line must be blank.
     package static func head(
         in bytes: UnsafeRawBufferPointer, cache: inout FieldCache

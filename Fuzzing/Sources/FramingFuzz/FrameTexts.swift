@@ -1,0 +1,1 @@
+../../../Tests/ErrandCurlTests/Framing/FrameTexts.swift

@@ -1,0 +1,1 @@
+../../../Tests/ErrandCurlTests/Framing/TestSession.swift

@@ -1,0 +1,145 @@
+import ErrandHTTP
+import ErrandTransport
+import HTTPTypes
+
+/// The head of a request in HTTP/2 (RFC 9113 §8.3.1).
+///
+/// The initializer refuses what must not be sent, before a stream is opened: the table of the encoder
+/// must not contain fields that the peer does not get. Fields of HTTP/1.1 connections have no
+/// meaning in HTTP/2 and are left out (§8.2.2), like `Host`, `Content-Length` and
+/// `Transfer-Encoding`, which the transport decides. `Expect: 100-continue` is left out if there is
+/// no body (RFC 9110 §10.1.1).
+struct RequestHead: Sendable {
+    /// The body, as the head announces it.
+    struct Body: Sendable, Hashable {
+        /// The number of bytes; `nil` if it is unknown.
+        var length: Int64?
+        /// The names of the trailers.
+        var trailers: [String] = []
+
+        /// Whether no DATA follows the head.
+        var isEmpty: Bool { length == 0 && trailers.isEmpty }
+    }
+
+    let method: String
+    let scheme: String
+    let authority: String
+    /// The protocol of an extended CONNECT (RFC 8441 §4).
+    let protocolName: String?
+    private let url: URI
+    private(set) var fields: [HTTPField] = []
+    /// What the stream has to know.
+    let stream: StreamState.Request
+
+    /// Creates the head of a request.
+    ///
+    /// - Parameters:
+    ///   - body: The announced body; `nil` if there is none.
+    ///   - codings: The content codings to announce, unless the request names its own.
+    ///   - protocolName: The protocol of an extended CONNECT, such as `websocket`.
+    init(
+        _ request: TransportRequest, body: Body?, codings: String?, protocolName: String? = nil
+    ) throws(RequestError) {
+        try request.method.check()
+        try request.checkURL()
+        url = request.url
+        self.protocolName = protocolName
+        method = protocolName == nil ? request.method.rawValue : "CONNECT"
+        scheme = request.isSecure ? "https" : "http"
+        authority = Self.authority(of: request.url)
+        let body = body?.isEmpty == true ? nil : body
+        var stream = StreamState.Request()
+        stream.isHead = request.method == .head
+        stream.isConnect = protocolName != nil
+        stream.hasBody = body != nil || protocolName != nil
+        stream.maximumHeadBytes = request.options.maximumHeadBytes
+        self.stream = stream
+        try addFields(of: request, body: body, codings: codings)
+    }
+
+    /// Host and port; the default port is omitted (RFC 9110 §4.2.3).
+    private static func authority(of url: URI) -> String {
+        let host = url.host ?? ""
+        guard let port = url.port, port != (url.isHTTPS ? 443 : 80) else { return host }
+        return "\(host):\(port)"
+    }
+
+    private mutating func addFields(
+        of request: TransportRequest, body: Body?, codings: String?
+    ) throws(RequestError) {
+        let headers = request.headers
+        fields.reserveCapacity(headers.count + 3)
+        var contentType = request.body?.contentType
+        var announcesCodings = request.options.decodesContent
+        let trailers = body?.trailers ?? []
+        for field in headers {
+            let name = field.name.canonicalName
+            // Comparing lengths costs less than comparing strings.
+            switch name.utf8.count {
+            case 2 where name == "te":
+                guard field.value.lowercasedASCII() == "trailers" else { continue }
+            case 4 where name == "host": continue
+            case 6 where name == "expect" && body == nil && Self.isContinue(field): continue
+            case 7 where name == "upgrade" || name == "trailer" && !trailers.isEmpty: continue
+            case 10 where name == "connection" || name == "keep-alive": continue
+            case 12 where name == "content-type": contentType = nil
+            case 14 where name == "content-length" || name == "http2-settings": continue
+            case 16 where name == "proxy-connection": continue
+            case 17 where name == "transfer-encoding": continue
+            case 19 where name == "proxy-authorization":
+                throw TransportRequest.hasProxyAuthorization
+            // A range selects bytes of the encoded form (RFC 9110 §14.2), and a part of it could not be
+            // decoded.
+            case 15 where name == "accept-encoding": announcesCodings = false
+            case 5 where name == "range": announcesCodings = false
+            default: break
+            }
+            guard Self.isValid(field) else {
+                throw RequestError(
+                    .invalidHeader, stage: .build,
+                    "The value of the header \(field.name.rawName) contains CR, LF or NUL.")
+            }
+            fields.append(field)
+        }
+        if let contentType { fields.append(HTTPField(name: .contentType, value: contentType)) }
+        if announcesCodings, let codings, !codings.isEmpty {
+            fields.append(HTTPField(name: .acceptEncoding, value: codings))
+        }
+        if !trailers.isEmpty {
+            try TrailerSource.check(trailers)
+            fields.append(HTTPField(name: .trailer, value: trailers.joined(separator: ", ")))
+        }
+        if let length = body?.length {
+            fields.append(HTTPField(name: .contentLength, value: String(length)))
+        } else if body == nil, protocolName == nil,
+            request.method == .post || request.method == .put || request.method == .patch
+        {
+            // A method that expects a body announces an empty one (RFC 9110 §8.6).
+            fields.append(HTTPField(name: .contentLength, value: "0"))
+        }
+    }
+
+    private static func isContinue(_ field: HTTPField) -> Bool {
+        field.value.lowercasedASCII() == "100-continue"
+    }
+
+    private static func isValid(_ field: HTTPField) -> Bool {
+        field.withUnsafeBytesOfValue { value in
+            value.allSatisfy { $0 > 0x0D || $0 != 0x0D && $0 != 0x0A && $0 != 0 }
+        }
+    }
+
+    /// Writes the fields of the head.
+    ///
+    /// - Parameter scratch: A buffer for the path, which is overwritten.
+    func write(with encoder: inout HeaderEncoder, scratch: TextBuffer, into output: TextBuffer) {
+        encoder.append(method: method, into: output)
+        encoder.append(scheme: scheme, into: output)
+        encoder.append(authority: authority, into: output)
+        scratch.removeAll()
+        scratch.appendTarget(of: url)
+        encoder.append(path: scratch.contents, into: output)
+        if let protocolName { encoder.append(protocolName: protocolName, into: output) }
+        for field in fields { encoder.append(field, into: output) }
+    }
+}
