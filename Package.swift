@@ -54,7 +54,8 @@ let package = Package(
             name: "URLSession",
             description:
                 "Adds ErrandURLSession to `import Errand`: URLSessionTransport and the bridges to Foundation's "
-                + "networking types. On by default; without it, programs on Linux do not link FoundationNetworking."),
+                + "networking types. On by default; without it, programs on Linux do not link FoundationNetworking."
+        ),
         .trait(
             name: "Logging",
             description: "Builds LoggingListener. Only then is swift-log resolved."),

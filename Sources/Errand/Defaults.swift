@@ -85,7 +85,8 @@ extension RequestAgent {
         #elseif URLSession
             URLSessionTransport()
         #else
-            #error("Enable the package trait URLSession, which this platform needs for its transport.")
+            #error(
+                "Enable the package trait URLSession, which this platform needs for its transport.")
         #endif
     }
 }

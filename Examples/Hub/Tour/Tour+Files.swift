@@ -62,7 +62,7 @@ extension Tour {
         checks.check(
             "a file with another digest is refused and deleted",
             refused?.code == .digestMismatch
-                && !FileManager.default.fileExists(atPath: mismatch.destination.path))
+                && !FileManager.default.fileExists(atPath: mismatch.download.destination.path))
     }
 }
 

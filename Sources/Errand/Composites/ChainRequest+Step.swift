@@ -32,7 +32,7 @@ extension ChainRequest {
         public init(
             named name: String? = nil,
             _ make: @escaping () async throws -> Member?
-        ) {
+        ) where Member: Startable {
             record = ChainStep(name: name, make: make)
         }
 
@@ -52,7 +52,7 @@ extension ChainRequest {
         ///   - make: Called on the chain's actor. If it throws, the chain fails; if it returns `nil`, the chain ends
         ///     successfully.
         @discardableResult
-        public func then<Next: RequestUnit>(
+        public func then<Next: Startable>(
             named name: String? = nil,
             _ make: @escaping (Member) async throws -> Next?
         ) -> Step<Next> {
@@ -143,7 +143,7 @@ extension ChainRequest.Step where Member: TypedUnit {
     /// Otherwise it is like `then(named:_:)` with one parameter. The chain fails with
     /// ``RequestError/Code/chainFailed`` if there is no output: after ``ChainRequest/Recovery/proceed``.
     @discardableResult
-    nonisolated public func then<Next: RequestUnit>(
+    nonisolated public func then<Next: Startable>(
         named name: String? = nil,
         _ make: @escaping (Member, Member.Output) async throws -> Next?
     ) -> ChainRequest.Step<Next> {

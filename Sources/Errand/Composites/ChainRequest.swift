@@ -105,7 +105,7 @@ nonisolated public class ChainRequest: CompositeRequest, CompositeRun, Startable
     ///   - make: Called on the chain's actor; reads earlier steps. If it throws, the chain fails; if it returns `nil`,
     ///     the chain ends successfully.
     @discardableResult
-    public func add<Member: RequestUnit>(
+    public func add<Member: Startable>(
         named name: String? = nil,
         _ make: @escaping () async throws -> Member?
     ) -> Step<Member> {

@@ -96,6 +96,15 @@ final class HubModel {
         chain.add(issue).then { issue in issue.output == nil ? nil : Motto() }
         chain.deadline = .seconds(30)
         try await chain.send()
+        // The closure of several statements has the type of its member.
+        let typed = ChainRequest.Typed<Issue> { chain in
+            let motto = chain.add(Motto(), named: "motto")
+            return chain.add(named: "issue") {
+                guard let number = Int(try motto.output) else { throw CancellationError() }
+                return GetIssue(number: number)
+            }
+        }
+        title = try await typed.value(on: other).title
     }
 
     func closures() {

@@ -170,7 +170,12 @@ import Testing
     private static func add<Member: RequestUnit>(
         _ member: Member, to chain: ChainRequest, isMade: Bool
     ) {
-        if isMade { chain.add { () -> Member? in member } } else { chain.add(member) }
+        switch member {
+        case let request as Request where isMade: chain.add { request }
+        case let batch as BatchRequest where isMade: chain.add { batch }
+        case let inner as ChainRequest where isMade: chain.add { inner }
+        default: chain.add(member)
+        }
     }
 
     // MARK: - Checks
