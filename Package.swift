@@ -30,9 +30,13 @@ let configuration = optional(
     "Configuration", of: "swift-configuration", trait: "Configuration")
 let libcurl = Target.Dependency.target(
     name: "CLibcurl", condition: .when(platforms: [.linux]))
-// Without the trait, nothing of `import Errand` links FoundationNetworking.
-let urlSession = Target.Dependency.target(
-    name: "ErrandURLSession", condition: .when(traits: ["URLSession"]))
+// Without the trait, nothing of `import Errand` links FoundationNetworking, which is a library of its own on Linux only.
+#if os(Linux)
+    let urlSession = Target.Dependency.target(
+        name: "ErrandURLSession", condition: .when(traits: ["URLSession"]))
+#else
+    let urlSession = Target.Dependency.target(name: "ErrandURLSession")
+#endif
 // Without the trait, libhiredis is not needed.
 let hiredis = Target.Dependency.target(
     name: "CHiredis", condition: .when(traits: ["Redis"]))

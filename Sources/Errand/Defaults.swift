@@ -7,7 +7,7 @@ import ErrandTransport
 import Foundation
 import Synchronization
 
-#if URLSession
+#if URLSession || !os(Linux)
     @_exported public import ErrandURLSession
 #endif
 
@@ -82,11 +82,8 @@ extension RequestAgent {
     private static func defaultTransport() -> any Transport {
         #if os(Linux)
             CurlTransport()
-        #elseif URLSession
-            URLSessionTransport()
         #else
-            #error(
-                "Enable the package trait URLSession, which this platform needs for its transport.")
+            URLSessionTransport()
         #endif
     }
 }

@@ -74,7 +74,9 @@ nonisolated final class UpdateReader<Value: Sendable> {
 
     private func begin() -> RequestRun {
         var prepared = request.prepare(on: agent)
-        prepared.description.deliverStored(with: prepared.agent.configuration)
+        let configuration = prepared.agent.configuration
+        prepared.description.prepare(by: configuration)
+        prepared.description.deliverStored(with: configuration)
         let run = request.start(prepared)
         let (stream, continuation) = AsyncStream.makeStream(of: Delivery.self)
         run.task.whenStored { continuation.yield(.stored($0)) }

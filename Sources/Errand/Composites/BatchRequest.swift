@@ -16,7 +16,7 @@ nonisolated public class BatchRequest: CompositeRequest, CompositeRun, Startable
         case failFast
         /// All members run to their ends, and the batch succeeds, whatever their results are.
         ///
-        /// Only a cancellation and the ``BatchRequest/deadline`` let it fail.
+        /// Only a cancellation and the ``CompositeRequest/deadline`` let it fail.
         case collectAll
         /// All members run to their ends; then the batch fails with the error of the member that failed first, if one
         /// has failed.
@@ -169,6 +169,7 @@ nonisolated public class BatchRequest: CompositeRequest, CompositeRun, Startable
         if repeated == nil { found = [] }
         found += Array(repeating: nil, count: items.count - found.count)
         for index in indices { found[index] = nil }
+        control.expect(total: indices.count)
         results = []
         memberErrors = []
         hasSucceeded = false

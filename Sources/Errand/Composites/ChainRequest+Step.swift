@@ -27,7 +27,7 @@ extension ChainRequest {
         /// - Parameters:
         ///   - name: The name of the step in errors. Default `nil`: its number and its endpoint.
         ///   - make: Called on the chain's actor, in a Swift task that the cancellation of the chain and its
-        ///     ``ChainRequest/deadline`` cancel. If it throws, the chain fails; if it returns `nil`, the chain ends
+        ///     ``CompositeRequest/deadline`` cancel. If it throws, the chain fails; if it returns `nil`, the chain ends
         ///     successfully.
         public init(
             named name: String? = nil,
@@ -73,7 +73,7 @@ extension ChainRequest {
         /// It is called before the closure of ``ChainRequest/recover(_:)``, which decides if this one returns `nil`.
         /// It is called once: a step is replaced at most once in a run, and the closure of the chain decides about a
         /// replacement that fails. If it throws, the chain fails. It is not called if the chain was cancelled; the
-        /// cancellation of the chain and its ``ChainRequest/deadline`` cancel the Swift task that calls it.
+        /// cancellation of the chain and its ``CompositeRequest/deadline`` cancel the Swift task that calls it.
         @discardableResult
         public func recover(
             byRequest replace: @escaping (RequestError) async throws -> Member?

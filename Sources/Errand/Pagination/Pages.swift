@@ -237,11 +237,8 @@ extension BaseRequest {
     nonisolated(nonsending) fileprivate func runPage(
         _ next: Pagination.Next, on named: RequestAgent?
     ) async throws(RequestError) -> (TaskOutcome, requested: URI?) {
-        let configuration = agent(atCall: named).configuration
         let requested = RequestedURL()
-        let run = enlist(on: named) { description in
-            // First, because the URL and the arguments of a page replace those of the endpoint.
-            description.prepare(by: configuration)
+        let run = enlist(on: named) { description, configuration in
             description.turn(to: next, encoding: configuration.argumentEncoding)
             description.onAdapted = { requested.set($0) }
         }

@@ -5,14 +5,14 @@ extension BaseRequest {
     /// Starts the request on the main actor and calls a closure with its end, and before with a stored response.
     @MainActor
     func launchRequest(
-        on named: RequestAgent?, owner: RequestOwner?,
+        on named: RequestAgent?, owner: RequestOwner?, hearsStored: Bool,
         then deliver: @escaping @MainActor (RequestError?) -> Void
     ) -> RequestTask {
         let run = begin(on: named)
         let relays = RunRelays(of: run, self, owner: owner)
         run.task.storedDelivery?.deliver { [self] outcome in
             take(outcome)
-            deliver(outcome.error)
+            if hearsStored { deliver(outcome.error) }
         }
         run.task.whenEndedOnMainActor { [self] outcome in
             relays.end(run, of: self, outcome, closures: deliver)
@@ -38,7 +38,11 @@ extension BaseRequest {
         // Safe: the caller has given the request up, and it is used on the queue only.
         nonisolated(unsafe) let request = self
         run.task.whenEnded { outcome in
-            queue.async { request.end(outcome, of: run, closures: deliver) }
+            queue.async {
+                // Last: the closure may take the request to another actor.
+                request.end(outcome, of: run) { _ in }
+                deliver(outcome.error)
+            }
         }
         return run.task
     }
@@ -66,7 +70,7 @@ nonisolated extension RequestTask {
             task.whenStored { [task] outcome in
                 MainDelivery.shared.deliver(outcome) { outcome in
                     // After a cancellation only the end is delivered.
-                    if !task.isStopping { handler(outcome) }
+                    if !task.context.scope.isCancelled { handler(outcome) }
                 }
             }
         }

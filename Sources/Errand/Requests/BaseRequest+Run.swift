@@ -55,14 +55,17 @@ extension BaseRequest {
         return run
     }
 
-    /// Prepares the request of one page, with a changed description.
+    /// Prepares the request of one page or of a stream, whose description is changed after ``Configuration/prepare``.
     @inline(never)  // decision 10
     nonisolated func enlist(
-        on named: RequestAgent?, changing change: (inout RequestDescription) -> Void
+        on named: RequestAgent?,
+        changing change: (inout RequestDescription, Configuration) -> Void
     ) -> RequestRun {
         var description = announce(named)
-        change(&description)
         let agent = agent(atCall: named)
+        let configuration = agent.configuration
+        description.prepare(by: configuration)
+        change(&description, configuration)
         let run = RequestRun(task: agent.enlist(consume description), agent: agent)
         task = run.task
         return run
@@ -114,6 +117,7 @@ extension BaseRequest {
         let attached = (success: attachedSuccess, failure: attachedFailure)
         attachedSuccess = nil
         attachedFailure = nil
+        attachedProgress = nil
         if !isAccompanied, case .failure(let error) = outcome.result, error.isCancellation {
             for accessory in accessories { accessory.notify(.willCancel, of: self) }
         }

@@ -46,7 +46,7 @@ nonisolated open class BaseRequest: RequestUnit, Startable {
     ///
     /// Default false. Without a CDN URL the base URL is used.
     open var usesCDN: Bool { false }
-    /// The agent that performs the request; an agent at the call, such as `agent.send(request)`, takes precedence.
+    /// The agent that performs the request; an agent at the call, such as `request.send(on: agent)`, takes precedence.
     ///
     /// Default ``RequestAgent/shared``. Override it once, in the base class of a service.
     open var agent: RequestAgent { assignedAgent ?? .shared }
@@ -160,7 +160,7 @@ nonisolated open class BaseRequest: RequestUnit, Startable {
     open func didFinish() {}
     /// Called after a failure or a cancellation, before the delegate and the closures.
     ///
-    /// ``error`` is set; ``RequestError/isCancellation`` distinguishes the two.
+    /// ``RequestUnit/error`` is set; ``RequestError/isCancellation`` distinguishes the two.
     open func didFail() {}
 
     // MARK: - Properties
@@ -204,10 +204,10 @@ nonisolated open class BaseRequest: RequestUnit, Startable {
 
     @MainActor
     override func launch(
-        on agent: RequestAgent?, owner: RequestOwner?,
+        on agent: RequestAgent?, owner: RequestOwner?, hearsStored: Bool,
         then deliver: @escaping @MainActor (RequestError?) -> Void
     ) -> RequestTask {
-        launchRequest(on: agent, owner: owner, then: deliver)
+        launchRequest(on: agent, owner: owner, hearsStored: hearsStored, then: deliver)
     }
 
     nonisolated(nonsending) override func perform(

@@ -95,7 +95,9 @@ extension CompositeRun {
             await QueueActor(queue).run {
                 composite.announce(control)
                 let error = await composite.runToEnd(control)
-                composite.end(control, error) { deliver(error) }
+                // Last: the closure may take the composite to another actor.
+                composite.end(control, error) {}
+                deliver(error)
             }
         }
         return control
@@ -158,7 +160,7 @@ extension CompositeRun {
 
     /// The agent whose accessories are notified of the composite: that at the call, or else that of the first request.
     private func performer(atCall named: RequestAgent?) -> RequestAgent? {
-        named ?? firstRequest?.agent(atCall: nil)
+        named ?? firstOfAll?.agent(atCall: nil)
     }
 
     private var performer: RequestAgent? { performer(atCall: agentAtCall) }
@@ -218,9 +220,8 @@ extension CompositeRun {
         let timer = deadline.map { expire(control, after: $0) }
         let error = await run(members)
         timer?.cancel()
-        await control.endComposite(error)
-        task = nil
-        return error
+        defer { task = nil }
+        return await control.endComposite(error)
     }
 
     private func expire(_ control: RequestTask, after deadline: Duration) -> Task<Void, Never> {

@@ -20,16 +20,20 @@ nonisolated open class CompositeRequest: RequestUnit {
     /// The agent at the call of the run in progress, which performs all members; `nil` leaves the choice to each.
     package var agentAtCall: RequestAgent?
 
+    /// Whether a question about its members is on its way; a composite can contain itself.
+    package var isVisited = false
+
     /// What the kind of composite does in a run; every subclass has it.
     private var kind: (any CompositeRun)? { self as? any CompositeRun }
 
     @MainActor
     override func launch(
-        on agent: RequestAgent?, owner: RequestOwner?,
+        on agent: RequestAgent?, owner: RequestOwner?, hearsStored: Bool,
         then deliver: @escaping @MainActor (RequestError?) -> Void
     ) -> RequestTask {
         kind?.launchRun(on: agent, owner: owner, then: deliver)
-            ?? super.launch(on: agent, owner: owner, then: deliver)
+            ?? super.launch(
+                on: agent, owner: owner, hearsStored: hearsStored, then: deliver)
     }
 
     nonisolated(nonsending) override func perform(

@@ -5,8 +5,7 @@ extension Configuration {
     /// The accessories of every request that the agent performs, called before the request's own.
     ///
     /// Default none. They are called on the actors of many requests, so they must be Sendable. They
-    /// are notified of requests that are started with `start(success:failure:)`, `send()` or
-    /// `value()`, including members of batches, chains and graphs; and of batches, chains and graphs whose first
+    /// are notified of all requests of the agent that an endpoint object starts, including members of batches, chains and graphs; and of batches, chains and graphs whose first
     /// request belongs to the agent. `observe(_:)` adds
     /// one made of a closure, `observe(weakly:)` one that is held weakly.
     public var accessories: [any RequestAccessory & Sendable] {

@@ -31,10 +31,11 @@ nonisolated open class RequestUnit {
 
     // MARK: - Running, which each kind of unit overrides
 
-    /// Starts a run on the main actor; the closure is called there with its end, and before with a stored response.
+    /// Starts a run on the main actor; the closure is called there with its end, and, if it hears of it, before with a
+    /// stored response.
     @MainActor
     func launch(
-        on agent: RequestAgent?, owner: RequestOwner?,
+        on agent: RequestAgent?, owner: RequestOwner?, hearsStored: Bool,
         then deliver: @escaping @MainActor (RequestError?) -> Void
     ) -> RequestTask {
         Task { @MainActor in deliver(refusal) }

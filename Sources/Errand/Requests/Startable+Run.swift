@@ -19,12 +19,15 @@ extension Startable {
         on agent: RequestAgent? = nil, owner: RequestOwner? = nil,
         success: @escaping @MainActor (Self) -> Void = { _ in }
     ) -> RequestTask {
-        launch(on: agent, owner: owner) { error in if error == nil { success(self) } }
+        launch(on: agent, owner: owner, hearsStored: true) { error in
+            if error == nil { success(self) }
+        }
     }
 
-    /// Starts it; one of the closures is called, once, on the main actor, also after a cancellation.
+    /// Starts it; one of the closures is called at the end, on the main actor, also after a cancellation.
     ///
-    /// A cancellation is the error ``RequestError/Code/cancelled``. Otherwise like `start(on:owner:success:)`.
+    /// A cancellation is the error ``RequestError/Code/cancelled``. The success is also called before the end, with the
+    /// stored response of ``CachePolicy/cacheThenLoad``. Otherwise like `start(on:owner:success:)`.
     ///
     /// - Parameters:
     ///   - agent: The agent of this run. Default `nil`: that of the endpoint.
@@ -37,7 +40,7 @@ extension Startable {
         success: @escaping @MainActor (Self) -> Void,
         failure: @escaping @MainActor (Self, RequestError) -> Void
     ) -> RequestTask {
-        launch(on: agent, owner: owner) { error in
+        launch(on: agent, owner: owner, hearsStored: true) { error in
             if let error { failure(self, error) } else { success(self) }
         }
     }
@@ -46,7 +49,8 @@ extension Startable {
     ///
     ///     GetUser(id: 7).start(finished: { request in show(request.outputResult) })
     ///
-    /// Otherwise like `start(on:owner:success:)`.
+    /// It is not called for a stored response. The error of a second start during a run, which is refused, is that of the
+    /// returned task. Otherwise like `start(on:owner:success:)`.
     ///
     /// - Parameters:
     ///   - agent: The agent of this run. Default `nil`: that of the endpoint.
@@ -58,15 +62,16 @@ extension Startable {
         on agent: RequestAgent? = nil, owner: RequestOwner? = nil,
         finished: (@MainActor (Self) -> Void)?
     ) -> RequestTask {
-        launch(on: agent, owner: owner) { _ in finished?(self) }
+        launch(on: agent, owner: owner, hearsStored: false) { _ in finished?(self) }
     }
 
     /// Starts it from any context and gives it up; one of the closures is called, once, on the queue.
     ///
     ///     GetUser.start(GetUser(id: 7), queue: .global()) { request in … } failure: { request, error in … }
     ///
-    /// The closure gets the object back. Everything at the end happens on the queue: hooks, delegate, accessories, also
-    /// those of the members of a batch, a chain or a graph. Errors: ``RequestError/Code/invalidCombination`` for a request
+    /// The closure gets the object back, as the last of all. Everything at the end happens on the queue: hooks, delegate,
+    /// accessories, also those of the members of a batch, a chain or a graph. The start of a request is announced before
+    /// this function returns; accessories are not notified of suspending and resuming. Errors: ``RequestError/Code/invalidCombination`` for a request
     /// whose cache policy delivers two responses.
     ///
     /// - Parameters:
@@ -133,7 +138,7 @@ extension BaseRequest {
 extension TypedUnit {
     /// Starts it; the closure is called after a success, on the main actor, with the output.
     ///
-    /// Otherwise like ``Startable/start(on:owner:success:)``.
+    /// It is not called if a batch succeeds by its policy although a member has no output. Otherwise like ``Startable/start(on:owner:success:)``.
     ///
     /// - Parameters:
     ///   - agent: The agent of this run. Default `nil`: that of the endpoint.
@@ -144,12 +149,12 @@ extension TypedUnit {
         on agent: RequestAgent? = nil, owner: RequestOwner? = nil,
         success: @escaping @MainActor (Self, Output) -> Void
     ) -> RequestTask {
-        launch(on: agent, owner: owner) { error in
+        launch(on: agent, owner: owner, hearsStored: true) { error in
             if error == nil, case .success(let output) = self.endedOutput { success(self, output) }
         }
     }
 
-    /// Starts it; one of the closures is called, once, on the main actor: with the output, or with the error.
+    /// Starts it; one of the closures is called at the end, on the main actor: with the output, or with the error.
     ///
     ///     GetUser(id: 7).start { request, user in … } failure: { request, error in … }
     ///
@@ -166,7 +171,7 @@ extension TypedUnit {
         success: @escaping @MainActor (Self, Output) -> Void,
         failure: @escaping @MainActor (Self, RequestError) -> Void
     ) -> RequestTask {
-        launch(on: agent, owner: owner) { error in
+        launch(on: agent, owner: owner, hearsStored: true) { error in
             switch error.map(Result.failure) ?? self.endedOutput {
             case .success(let output): success(self, output)
             case .failure(let error): failure(self, error)

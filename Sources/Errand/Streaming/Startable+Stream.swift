@@ -8,7 +8,7 @@ extension Startable where Self: BaseRequest {
     ///     for try await line in stream.lines { print(line) }
     ///
     /// Redirects, credentials, retries, cookies, status and content type are done when this returns. The error of a
-    /// refused response contains its body. With ``AcceptableContentTypes/automatic``, every content type is accepted.
+    /// refused response contains its body. Without `acceptance.contentTypes`, every content type is accepted.
     ///
     /// Hooks, delegate and accessories are notified as by ``Startable/send(on:onStart:)``: of the start, and of the end when this
     /// method returns, since the object is then free. Events, progress, limits and `agent.activity` last until the end of
@@ -66,9 +66,9 @@ extension Startable where Self: BaseRequest {
             if $0.acceptsOnlyEvents { $0.acceptEvents() }
         }
     ) async throws(RequestError) -> ResponseStream {
-        let run = enlist(on: named) {
-            $0.beStreamed()
-            change(&$0)
+        let run = enlist(on: named) { description, _ in
+            description.beStreamed()
+            change(&description)
         }
         onStart(run.task)
         do throws(RequestError) {
@@ -100,7 +100,7 @@ extension Startable where Self: BaseRequest {
         success: @escaping @MainActor (Self) -> Void,
         failure: @escaping @MainActor (Self, RequestError) -> Void
     ) -> RequestTask {
-        let run = enlist(on: agent) { $0.beStreamed() }
+        let run = enlist(on: agent) { description, _ in description.beStreamed() }
         let relays = RunRelays(of: run, self, owner: owner)
         Task { @MainActor in
             await run.deliver { head in
@@ -128,7 +128,9 @@ extension RequestRun {
         // The task may have been cancelled before the actor of the closures was free.
         if !task.context.scope.isCancelled { await onHead(stream.response) }
         let reader = StreamReader(stream.source)
-        while let chunk = try? await reader.next(), !task.isStopping { await onChunk(chunk) }
+        while let chunk = try? await reader.next(), !task.context.scope.isCancelled {
+            await onChunk(chunk)
+        }
     }
 }
 

@@ -83,8 +83,10 @@ extension RequestTask {
         // MARK: - Control
 
         /// The error with which the run ends because it was cancelled or its deadline has passed; `nil` if neither.
-        package var stopError: RequestError? {
-            switch context.pause.taskState.value.stopReason {
+        package var stopError: RequestError? { error(of: context.pause.taskState.value.stopReason) }
+
+        fileprivate func error(of reason: TaskState.StopReason?) -> RequestError? {
+            switch reason {
             case nil: nil
             case .cancelled, .shutDown: .cancelled
             case .deadline:
@@ -307,11 +309,16 @@ extension RequestTask {
     package var wasCancelled: Bool { members?.wasCancelled ?? false }
 
     /// Records the end of a run of a batch, a chain or a graph; returns after all handlers of its progress.
-    nonisolated(nonsending) package func endComposite(_ error: RequestError?) async {
+    ///
+    /// - Returns: The error of the run: a reason to stop takes precedence over the result.
+    nonisolated(nonsending) package func endComposite(
+        _ error: RequestError?
+    ) async -> RequestError? {
         let outcome = endMembers(error)
         await context.progress.untilDelivered()
         context.emitEnd(outcome)
         finish(outcome)
+        return outcome.error
     }
 
     /// Ends a run of a batch, a chain or a graph that was refused before it began.
@@ -321,7 +328,10 @@ extension RequestTask {
         let reason = end()
         members?.end(wasCancelled: reason == .cancelled)
         context.progress.finish()
-        return TaskOutcome(ofComposite: error)
+        guard let stop = members?.error(of: reason), error?.code != stop.code else {
+            return TaskOutcome(ofComposite: error)
+        }
+        return TaskOutcome(ofComposite: stop)
     }
 }
 

@@ -142,6 +142,13 @@ private final class Item: JSONRequest<Int> {
         #expect(try await values(item) == [2])
     }
 
+    @Test func storedValueComesFirstWhateverPrepareSets() async throws {
+        fixture.agent.reconfigure { $0.prepare = { $0.cache.policy = .cacheElseLoad } }
+        try await stored(number("1"), age: 10)
+        fixture.transport.on(.get, "/item", number("2"))
+        #expect(try await values(Item()) == [1, 2])
+    }
+
     @Test func leavingTheLoopEndsTheRequest() async throws {
         try await stored(number("1"), age: 10)
         fixture.transport.on(.get, "/item", .silence)
@@ -249,6 +256,16 @@ private final class Item: JSONRequest<Int> {
         #expect(first?.loadError == nil && first?.source == .cacheStale)
         #expect(second?.loadError?.code == .connectionLost && second?.source == .cacheStale)
         await task.untilEnded()
+    }
+
+    @Test @MainActor func closureOfBothEndsIsNotCalledForTheStoredOne() async throws {
+        try await stored(number("1"), age: 10)
+        fixture.transport.on(.get, "/item", number("2"))
+        let item = item()
+        let output = await withCheckedContinuation { continuation in
+            item.start(finished: { continuation.resume(returning: $0.output) })
+        }
+        #expect(output == 2)
     }
 
     @Test func valueIsThatOfTheNetwork() async throws {

@@ -82,6 +82,19 @@ import Testing
         #expect(batch.task == nil && chain.task == nil)
     }
 
+    @Test func compositesThatContainThemselvesFailWithoutAnAgentAtTheCall() async throws {
+        let batch = BatchRequest([])
+        batch.add(batch)
+        let own = await #expect(throws: RequestError.self) { try await batch.send() }
+        #expect(own?.code == .batchFailed && own?.message.contains("contains itself") == true)
+        let (first, second) = (BatchRequest([]), BatchRequest([]))
+        first.add(second)
+        second.add(first)
+        let nested = await #expect(throws: RequestError.self) { try await first.send() }
+        #expect(nested?.code == .batchFailed && first.task == nil && second.task == nil)
+        #expect(first.requests.isEmpty)
+    }
+
     // MARK: - Typed values
 
     @Test func valuesAreATupleAnArrayOrADictionary() async throws {

@@ -28,8 +28,9 @@ import Testing
         batch.repeatsOnlyFailures = true
         #expect(try await batch.send().map { (try? $0.get()) != nil } == [true, true, true])
         #expect(paths == ["/a", "/b", "/c", "/b"])
-        try await batch.send()
-        #expect(paths.count == 4)
+        var members: RequestTask.Members?
+        try await batch.send { members = $0.members }
+        #expect(paths.count == 4 && members?.total == 0 && members?.finished == 0)
         batch.repeatsOnlyFailures = false
         try await batch.send()
         #expect(paths.count == 7)

@@ -114,8 +114,6 @@ import Testing
             }
         }
         #expect(try result.get().map { try $0.get().json["n"].int } == [1, 1])
-        // The accessories are notified after the closure.
-        queue.sync {}
         #expect(events.withLock { $0 } == ["willStart", "willStop", "didStop"])
     }
 

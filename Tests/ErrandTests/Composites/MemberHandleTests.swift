@@ -85,6 +85,21 @@ import Testing
         #expect(member.phase == .described)
     }
 
+    @Test func reasonToStopTakesPrecedenceOverTheResult() async {
+        let cancelled = makeTask()
+        cancelled.cancel()
+        #expect(await cancelled.endComposite(nil)?.code == .cancelled)
+        let expired = makeTask()
+        expired.stop(.deadline)
+        #expect(await expired.endComposite(nil)?.code == .timedOut)
+        let stopped = makeTask()
+        stopped.cancel()
+        var own = RequestError.cancelled
+        own.message = "own"
+        #expect(await stopped.endComposite(own)?.message == "own")
+        #expect(await makeTask().endComposite(nil) == nil)
+    }
+
     @Test func membersGetThePriorityOfTheRun() {
         let run = makeTask()
         let (first, second) = (makeTask(within: run.members), makeTask(within: run.members))

@@ -40,13 +40,11 @@ import Testing
             RecordingRequest.start(request, on: fixture.agent, queue: queue) { request in
                 dispatchPrecondition(condition: .onQueue(queue))
                 request.log.lines.append("success")
-                nonisolated(unsafe) let request = request
-                queue.async { continuation.resume(returning: request.log.lines) }
+                continuation.resume(returning: request.log.lines)
             } failure: { request, error in
                 dispatchPrecondition(condition: .onQueue(queue))
                 request.log.lines.append("failure \(error.code)")
-                nonisolated(unsafe) let request = request
-                queue.async { continuation.resume(returning: request.log.lines) }
+                continuation.resume(returning: request.log.lines)
             }
         }
     }
@@ -56,11 +54,11 @@ import Testing
         let start = ["willStart accessory", "willStart", "willStop accessory"]
         #expect(
             await lines("x", queue) == start + [
-                "didFinish", "delegate finished", "attached", "success", "didStop accessory",
+                "didFinish", "delegate finished", "attached", "didStop accessory", "success",
             ])
         #expect(
             await lines("bad", queue) == start + [
-                "didFail", "delegate failed", "failure unacceptableStatus", "didStop accessory",
+                "didFail", "delegate failed", "didStop accessory", "failure unacceptableStatus",
             ])
     }
 

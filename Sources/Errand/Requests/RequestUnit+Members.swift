@@ -4,13 +4,13 @@ extension RequestUnit {
     /// The requests of the member: itself, or those of a nested composite.
     nonisolated package var flattened: [BaseRequest] {
         if let request = self as? BaseRequest { return [request] }
-        return (self as? CompositeRequest)?.requests ?? []
+        return (self as? any CompositeRun)?.visit { $0.requests } ?? []
     }
 
     /// The first request, if it is known before the run.
     nonisolated package var firstOfAll: BaseRequest? {
         if let request = self as? BaseRequest { return request }
-        return (self as? any CompositeRun)?.firstRequest
+        return (self as? any CompositeRun)?.visit { $0.firstRequest }
     }
 
     /// The request that failed in the last run of a member that failed.
@@ -43,5 +43,15 @@ extension BaseRequest {
     /// The error of a member of a batch that was refused before it was described.
     nonisolated func notStarted(by agent: RequestAgent?) -> RequestError {
         self.agent(atCall: agent).notStarted(name)
+    }
+}
+
+extension CompositeRun {
+    /// Asks a composite about its members; `nil` if the question has come back to it, because it contains itself.
+    nonisolated func visit<Answer>(_ question: (Self) -> Answer?) -> Answer? {
+        guard !isVisited else { return nil }
+        isVisited = true
+        defer { isVisited = false }
+        return question(self)
     }
 }
