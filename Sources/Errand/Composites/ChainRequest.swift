@@ -55,6 +55,7 @@ nonisolated public class ChainRequest: CompositeRequest, CompositeRun, Startable
     }
 
     package private(set) var firstRequest: BaseRequest?
+    package var priority: RequestPriority? { nil }
     private var steps: [ChainStep] = []
     /// The error of a step that cannot be added.
     private var mistake: RequestError?
@@ -328,6 +329,7 @@ nonisolated public class ChainRequest: CompositeRequest, CompositeRun, Startable
                     }
                 }
                 isReplaced = true
+                control.replace()
                 ran.removeSubrange(known...)
             }
         } catch {

@@ -15,6 +15,9 @@ nonisolated package protocol CompositeRun: CompositeRequest {
     /// the composite.
     var firstRequest: BaseRequest? { get }
 
+    /// The priority of all members; `nil` if each has its own.
+    var priority: RequestPriority? { get }
+
     /// Reserves the members that are known before the run; returns the reason why it is not possible.
     func reserveMembers(_ control: RequestTask.Members) -> RequestError?
     /// Gives up the reservation of members that were not described.
@@ -154,7 +157,7 @@ extension CompositeRun {
         on named: RequestAgent?, within parent: RequestTask.Members? = nil
     ) -> RequestTask {
         RequestTask(
-            composite: "\(Self.self)", tag: tag, total: expectedCount,
+            composite: "\(Self.self)", tag: tag, total: expectedCount, priority: priority,
             services: performer(atCall: named)?.services, within: parent, deadline: deadline)
     }
 

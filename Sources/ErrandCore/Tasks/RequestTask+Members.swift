@@ -185,6 +185,14 @@ extension RequestTask {
             }
         }
 
+        /// Counts a member that has ended, and that another one replaces, no longer.
+        package func replace() {
+            state.withLock { state in
+                state.finished -= 1
+                state.notifyObservers()
+            }
+        }
+
         /// Counts a member that will not run.
         package func skip() {
             state.withLock { state in
@@ -276,15 +284,17 @@ extension RequestTask {
     ///   - endpoint: The name of its type.
     ///   - tag: Its tag.
     ///   - total: The number of members that are known before the run.
+    ///   - priority: The priority of its members; `nil` if each has its own.
     ///   - services: Those of the agent whose clock measures the run; `nil` for the system's clock.
     ///   - parent: The run that has it as a member.
     ///   - deadline: The time after which the members are cancelled.
     package convenience init(
-        composite endpoint: String, tag: Int, total: Int, services: TaskServices?,
-        within parent: Members? = nil, deadline: Duration? = nil
+        composite endpoint: String, tag: Int, total: Int, priority: RequestPriority? = nil,
+        services: TaskServices?, within parent: Members? = nil, deadline: Duration? = nil
     ) {
         var description = RequestDescription(endpoint: endpoint, url: "")
         description.tag = tag
+        if let priority { description.sending.priority = priority }
         let context = TaskContext(
             id: TaskID.next(), description: description, configuration: Self.unobserved,
             services: services ?? Self.unattended)

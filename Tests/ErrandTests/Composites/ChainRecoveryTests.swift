@@ -75,6 +75,15 @@ import Testing
         #expect(task?.members?.finished == 2 && task?.members?.total == 2)
     }
 
+    @Test func replacedStepIsCountedOnce() async throws {
+        chain.add(Plain("bad"))
+        chain.add(Plain("a"))
+        chain.recover { _, _ in .replace(Plain("b")) }
+        var members: RequestTask.Members?
+        try await chain.send(on: fixture.agent) { members = $0.members }
+        #expect(members?.finished == 2 && members?.total == 2)
+    }
+
     // MARK: - Replacements that fail
 
     /// Replacements that always fail, one for each place where a chain can get one; bounded, so that the test ends.

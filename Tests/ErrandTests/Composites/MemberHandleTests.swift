@@ -109,6 +109,12 @@ import Testing
         #expect(first.priority == .high && second.priority == .high)
     }
 
+    @Test func taskOfABatchHasItsPriority() {
+        let batch = BatchRequest([])
+        batch.priority = .high
+        #expect(batch.makeTask(on: agent).priority == .high && makeTask().priority == .normal)
+    }
+
     @Test func taskOfACompositeHasNoResponse() async {
         let batch = BatchRequest([])
         let task = Mutex<RequestTask?>(nil)
