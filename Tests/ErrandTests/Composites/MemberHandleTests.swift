@@ -83,6 +83,7 @@ import Testing
         #expect(member.phase == .suspended)
         run.resume()
         #expect(member.phase == .described)
+        run.members?.leave(0)
     }
 
     @Test func reasonToStopTakesPrecedenceOverTheResult() async {
@@ -107,6 +108,7 @@ import Testing
         run.priority = .high
         run.members?.enter(second, at: 1)
         #expect(first.priority == .high && second.priority == .high)
+        for index in 0..<2 { run.members?.leave(index) }
     }
 
     @Test func taskOfABatchHasItsPriority() {
