@@ -9,16 +9,6 @@ extension RequestError {
                 + "request object for each place.")
     }
 
-    /// The error of a run with an object that is neither a request nor a composite.
-    nonisolated static func notAMember(
-        _ member: RequestUnit, of kind: String
-    ) -> RequestError {
-        RequestError(
-            .invalidCombination, stage: .build,
-            "A member of a \(kind) must be a request, a batch, a chain or a graph, not a \(type(of: member))."
-        )
-    }
-
     /// The error of a failed replacement of a chain's step, which the chain wants to replace again.
     nonisolated var ofReplacement: RequestError {
         var error = self

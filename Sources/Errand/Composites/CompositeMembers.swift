@@ -80,7 +80,7 @@ nonisolated package final class CompositeMembers {
             return nil
         }
         guard let composite = member as? any CompositeRun else {
-            return .notAMember(member, of: kind)
+            return member.refusal
         }
         let task = composite.makeTask(on: agent, within: control)
         if let refusal = composite.claim(task, on: agent) { return refusal }

@@ -13,7 +13,7 @@ extension RequestTask {
         let progress = Progress(
             cancel: { [weak self] in self?.cancel() }, suspend: { [weak self] in self?.suspend() },
             resume: { [weak self] in self?.resume() })
-        observeMembers()
+        members?.forwardProgress()
         context.progress.listen(every: .milliseconds(100), callsAtOnce: true) { progress.take($0) }
         return progress
     }

@@ -57,7 +57,7 @@ nonisolated open class RequestUnit {
     }
 
     /// The error of a unit that is neither a request nor a composite.
-    private var refusal: RequestError {
+    final var refusal: RequestError {
         RequestError(
             .invalidCombination, stage: .build,
             "A \(type(of: self)) cannot be started. Subclass BaseRequest.")

@@ -21,9 +21,6 @@ nonisolated public protocol TypedUnit: Startable {
 extension TypedUnit {
     /// The output or the error of a run that has ended.
     nonisolated var endedOutput: Result<Output, RequestError> {
-        outputResult
-            ?? .failure(
-                RequestError(
-                    .undecodable, stage: .decode, "The run has no output of type \(Output.self)."))
+        outputResult ?? .failure(.missingOutput(Output.self))
     }
 }

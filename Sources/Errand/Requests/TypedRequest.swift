@@ -59,8 +59,8 @@ extension TypedRequest {
 }
 
 extension RequestError {
-    nonisolated fileprivate static func missingOutput(
-        _ type: Any.Type, _ response: Response
+    nonisolated static func missingOutput(
+        _ type: Any.Type, _ response: Response? = nil
     ) -> RequestError {
         RequestError(
             .undecodable, stage: .decode, "The run has no output of type \(type).",

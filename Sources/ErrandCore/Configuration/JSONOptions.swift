@@ -9,17 +9,17 @@ public import Foundation
 /// In a request, `nil` uses the value of ``Configuration/json``. A decoder or encoder that is given to a call, such as
 /// `HTTPBody.json(_:encoder:)` or ``Response/decode(_:decoder:)``, takes precedence.
 public struct JSONOptions: Sendable {
-    /// How keys map to names of types (default ``Keys/unchanged``).
+    /// How keys map to names of types (default `.unchanged`).
     public var keys: Keys?
-    /// The form of dates (default ``Dates/iso8601``).
+    /// The form of dates (default `.iso8601`).
     public var dates: Dates?
-    /// The form of `Data` (default ``Bytes/base64``).
+    /// The form of `Data` (default `.base64`).
     public var data: Bytes?
-    /// The form of infinities and NaN (default ``Floats/refused``).
+    /// The form of infinities and NaN (default `.refused`).
     public var floats: Floats?
     /// The keys that lead to the output of a typed endpoint: `["data"]` for `{"code": 0, "data": {…}}`.
     ///
-    /// Default none: the output is the whole body; so does an empty list. Check other members, such as a code, in
+    /// Default none, like an empty list: the output is the whole body. Check other members, such as a code, in
     /// ``RequestDescription/Acceptance/rules``. No effect on a download, nor on a decoder that is a closure of your own.
     public var path: [String]?
     /// Whether null members and items are removed from the JSON, at every level, after validation (default false).
@@ -30,106 +30,82 @@ public struct JSONOptions: Sendable {
     /// Creates the default options.
     public init() {}
 
+    /// A strategy for each direction.
+    public struct Form<Decoding: Sendable, Encoding: Sendable>: Sendable {
+        /// For responses.
+        public var decoding: Decoding
+        /// For bodies and arguments.
+        public var encoding: Encoding
+
+        /// Creates a form.
+        public init(decoding: Decoding, encoding: Encoding) {
+            self.decoding = decoding
+            self.encoding = encoding
+        }
+    }
+
     /// How keys map to names of types.
-    public struct Keys: Sendable {
-        /// For responses.
-        public var decoding: FastJSONDecoder.KeyDecodingStrategy
-        /// For bodies and arguments.
-        public var encoding: FastJSONEncoder.KeyEncodingStrategy
-
-        /// Creates a form from a strategy for each direction.
-        public init(
-            decoding: FastJSONDecoder.KeyDecodingStrategy,
-            encoding: FastJSONEncoder.KeyEncodingStrategy
-        ) {
-            self.decoding = decoding
-            self.encoding = encoding
-        }
-
-        /// The names of the types.
-        public static let unchanged = Keys(decoding: .useDefaultKeys, encoding: .useDefaultKeys)
-        /// `first_name` for `firstName`.
-        public static let snakeCase = Keys(
-            decoding: .convertFromSnakeCase, encoding: .convertToSnakeCase)
-    }
-
+    public typealias Keys = Form<
+        FastJSONDecoder.KeyDecodingStrategy, FastJSONEncoder.KeyEncodingStrategy
+    >
     /// The form of dates.
-    public struct Dates: Sendable {
-        /// For responses.
-        public var decoding: FastJSONDecoder.DateDecodingStrategy
-        /// For bodies and arguments.
-        public var encoding: FastJSONEncoder.DateEncodingStrategy
-
-        /// Creates a form from a strategy for each direction.
-        public init(
-            decoding: FastJSONDecoder.DateDecodingStrategy,
-            encoding: FastJSONEncoder.DateEncodingStrategy
-        ) {
-            self.decoding = decoding
-            self.encoding = encoding
-        }
-
-        /// Text such as `2026-01-31T12:00:00Z`.
-        public static let iso8601 = Dates(decoding: .iso8601, encoding: .iso8601)
-        /// Seconds since 1970.
-        public static let secondsSince1970 = Dates(
-            decoding: .secondsSince1970, encoding: .secondsSince1970)
-        /// Milliseconds since 1970.
-        public static let millisecondsSince1970 = Dates(
-            decoding: .millisecondsSince1970, encoding: .millisecondsSince1970)
-        /// Seconds since 2001, the default of `JSONDecoder` and `JSONEncoder`.
-        public static let secondsSince2001 = Dates(
-            decoding: .deferredToDate, encoding: .deferredToDate)
-    }
-
+    public typealias Dates = Form<
+        FastJSONDecoder.DateDecodingStrategy, FastJSONEncoder.DateEncodingStrategy
+    >
     /// The form of `Data`.
-    public struct Bytes: Sendable {
-        /// For responses.
-        public var decoding: FastJSONDecoder.DataDecodingStrategy
-        /// For bodies and arguments.
-        public var encoding: FastJSONEncoder.DataEncodingStrategy
-
-        /// Creates a form from a strategy for each direction.
-        public init(
-            decoding: FastJSONDecoder.DataDecodingStrategy,
-            encoding: FastJSONEncoder.DataEncodingStrategy
-        ) {
-            self.decoding = decoding
-            self.encoding = encoding
-        }
-
-        /// Base64 text.
-        public static let base64 = Bytes(decoding: .base64, encoding: .base64)
-        /// A list of numbers.
-        public static let numbers = Bytes(decoding: .deferredToData, encoding: .deferredToData)
-    }
-
+    public typealias Bytes = Form<
+        FastJSONDecoder.DataDecodingStrategy, FastJSONEncoder.DataEncodingStrategy
+    >
     /// The form of infinities and NaN.
-    public struct Floats: Sendable {
-        /// For responses.
-        public var decoding: FastJSONDecoder.NonConformingFloatDecodingStrategy
-        /// For bodies and arguments.
-        public var encoding: FastJSONEncoder.NonConformingFloatEncodingStrategy
+    public typealias Floats = Form<
+        FastJSONDecoder.NonConformingFloatDecodingStrategy,
+        FastJSONEncoder.NonConformingFloatEncodingStrategy
+    >
+}
 
-        /// Creates a form from a strategy for each direction.
-        public init(
-            decoding: FastJSONDecoder.NonConformingFloatDecodingStrategy,
-            encoding: FastJSONEncoder.NonConformingFloatEncodingStrategy
-        ) {
-            self.decoding = decoding
-            self.encoding = encoding
-        }
+extension JSONOptions.Keys {
+    /// The names of the types.
+    public static var unchanged: Self { Self(decoding: .useDefaultKeys, encoding: .useDefaultKeys) }
+    /// `first_name` for `firstName`.
+    public static var snakeCase: Self {
+        Self(decoding: .convertFromSnakeCase, encoding: .convertToSnakeCase)
+    }
+}
 
-        /// They are an error.
-        public static let refused = Floats(decoding: .throw, encoding: .throw)
-        /// Three texts.
-        public static func text(positive: String, negative: String, nan: String) -> Floats {
-            Floats(
-                decoding: .convertFromString(
-                    positiveInfinity: positive, negativeInfinity: negative, nan: nan),
-                encoding: .convertToString(
-                    positiveInfinity: positive, negativeInfinity: negative, nan: nan))
-        }
+extension JSONOptions.Dates {
+    /// Text such as `2026-01-31T12:00:00Z`.
+    public static var iso8601: Self { Self(decoding: .iso8601, encoding: .iso8601) }
+    /// Seconds since 1970.
+    public static var secondsSince1970: Self {
+        Self(decoding: .secondsSince1970, encoding: .secondsSince1970)
+    }
+    /// Milliseconds since 1970.
+    public static var millisecondsSince1970: Self {
+        Self(decoding: .millisecondsSince1970, encoding: .millisecondsSince1970)
+    }
+    /// Seconds since 2001, the default of `JSONDecoder` and `JSONEncoder`.
+    public static var secondsSince2001: Self {
+        Self(decoding: .deferredToDate, encoding: .deferredToDate)
+    }
+}
+
+extension JSONOptions.Bytes {
+    /// Base64 text.
+    public static var base64: Self { Self(decoding: .base64, encoding: .base64) }
+    /// A list of numbers.
+    public static var numbers: Self { Self(decoding: .deferredToData, encoding: .deferredToData) }
+}
+
+extension JSONOptions.Floats {
+    /// They are an error.
+    public static var refused: Self { Self(decoding: .throw, encoding: .throw) }
+    /// A text for each of them, such as `"inf"`, `"-inf"` and `"nan"`.
+    public static func text(positive: String, negative: String, nan: String) -> Self {
+        Self(
+            decoding: .convertFromString(
+                positiveInfinity: positive, negativeInfinity: negative, nan: nan),
+            encoding: .convertToString(
+                positiveInfinity: positive, negativeInfinity: negative, nan: nan))
     }
 }
 

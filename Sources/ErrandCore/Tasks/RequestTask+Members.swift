@@ -108,7 +108,7 @@ extension RequestTask {
         }
 
         /// Gives the members in progress a priority, and those that start later.
-        fileprivate func prioritize(_ priority: RequestPriority) {
+        func prioritize(_ priority: RequestPriority) {
             let tasks = state.withLock { state in
                 state.priority = priority
                 return Array(state.tasks.values)
@@ -117,7 +117,7 @@ extension RequestTask {
         }
 
         /// Cancels the members in progress and the closure of the run.
-        fileprivate func stop() {
+        func stop() {
             let (tasks, closure) = state.withLock { (Array($0.tasks.values), $0.closure) }
             closure?.cancel()
             for task in tasks { cancel(task) }
@@ -230,7 +230,7 @@ extension RequestTask {
         /// Forwards the progress of the members from now on, also that of nested ones.
         ///
         /// Without an observer, members cost no handlers of their progress.
-        fileprivate func forwardProgress() {
+        package func forwardProgress() {
             let tasks = state.withLock { state in
                 guard !state.forwardsProgress, !state.hasEnded else {
                     return [Int: any MemberTask]()
@@ -302,15 +302,6 @@ extension RequestTask {
         self.init(context: context, members: members)
         observe { [weak members] in members?.apply($0) }
     }
-
-    /// Passes the request to stop to the members.
-    func stopMembers() { members?.stop() }
-
-    /// Passes the priority to the members.
-    func prioritizeMembers(_ priority: RequestPriority) { members?.prioritize(priority) }
-
-    /// Lets the progress be that of the members.
-    package func observeMembers() { members?.forwardProgress() }
 
     /// Reports that a run of a batch, a chain or a graph has begun.
     package func enterFlight() { context.enter(.inFlight(attempt: 1)) }

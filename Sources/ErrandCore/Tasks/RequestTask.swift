@@ -108,7 +108,7 @@ public final class RequestTask: Sendable, Identifiable {
         get { context.priority }
         set {
             context.priority = newValue
-            prioritizeMembers(newValue)
+            members?.prioritize(newValue)
         }
     }
 
@@ -117,7 +117,7 @@ public final class RequestTask: Sendable, Identifiable {
 
     /// The progress of the task.
     public var progress: ProgressUpdates {
-        observeMembers()
+        members?.forwardProgress()
         return ProgressUpdates(context.progress)
     }
 
@@ -134,7 +134,7 @@ public final class RequestTask: Sendable, Identifiable {
         every interval: Duration = .milliseconds(100), bytes: Int64? = nil,
         _ handler: @escaping @Sendable (TransferProgress) -> Void
     ) {
-        observeMembers()
+        members?.forwardProgress()
         context.progress.listen(every: interval, bytes: bytes, handler)
     }
 
@@ -236,7 +236,7 @@ public final class RequestTask: Sendable, Identifiable {
             for observer in observers { observer(.willCancel) }
         }
         context.scope.cancel()
-        stopMembers()
+        members?.stop()
     }
 
     /// Whether the task has a reason to stop, which is set before its work is cancelled.
