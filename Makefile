@@ -81,6 +81,7 @@ build: setup
 
 mistakes: build
 	@Scripts/check-mistakes
+	@Scripts/count-api
 
 unit: build
 	@Scripts/setup --tests

@@ -19,7 +19,7 @@ extension DownloadQueue {
                 else { continue }
                 let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
                 let size = (attributes?[.size] as? NSNumber)?.int64Value ?? 0
-                files[entry.id] = DownloadedFile(url: file, bytes: size)
+                files[entry.id] = DownloadedFile(file: file, bytes: size)
                 // The process may have ended before it removed the journal.
                 PartFolder.removePart(of: destination)
             }

@@ -165,7 +165,7 @@ extension DownloadQueue {
         private var wasKept: Bool
 
         init(_ file: DownloadedFile) {
-            (url, bytes, resumedOffset) = (file.url, file.bytes, file.resumedOffset)
+            (url, bytes, resumedOffset) = (file.file, file.bytes, file.resumedOffset)
             digests = file.digests.map(StoredDigest.init)
             (contentType, suggestedName) = (file.contentType, file.suggestedName)
             (duration, wasKept) = (file.duration, file.wasKept)
@@ -173,7 +173,7 @@ extension DownloadQueue {
 
         var value: DownloadedFile {
             DownloadedFile(
-                url: url, bytes: bytes, resumedOffset: resumedOffset,
+                file: url, bytes: bytes, resumedOffset: resumedOffset,
                 digests: digests.compactMap(\.value), contentType: contentType,
                 suggestedName: suggestedName, duration: duration, wasKept: wasKept)
         }

@@ -111,7 +111,7 @@ public final class DownloadQueue: Sendable {
         shared.withLock { shared in
             for var entry in entries {
                 if let file = finished[entry.id] {
-                    entry.state = .finished(file.url)
+                    entry.state = .finished(file.file)
                     entry.file = file
                 }
                 shared.state.restore(entry)

@@ -158,7 +158,7 @@ struct QueueState: Sendable {
         switch result {
         // Complete, although it was to stop.
         case .success(let file):
-            entries[id]?.state = .finished(file.url)
+            entries[id]?.state = .finished(file.file)
             entries[id]?.file = file
         case .failure where entry.state != .running: return false
         case .failure(let error):

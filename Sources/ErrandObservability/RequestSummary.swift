@@ -29,9 +29,7 @@ struct RequestSummary: Sendable, Equatable {
     mutating func add(_ event: RequestEvent) {
         switch event.kind {
         case .started: startedAt = event.uptime
-        case .adapted(let method, let text):
-            self.method = method
-            url = try? HTTPURL(parsing: text)
+        case .adapted(let method, let url): (self.method, self.url) = (method, url)
         case .joined: isJoined = true
         case .ended(let error): end(event, error)
         default: break

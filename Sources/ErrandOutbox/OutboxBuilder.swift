@@ -79,7 +79,6 @@ struct OutboxBuilder {
             return Set(custom.headers.compactMap { HTTPField.Name($0.name) })
         }
         return Set(description.headers.map(\.name))
-            .union(description.headerFieldValues.compactMap { HTTPField.Name($0.name) })
     }
 
     private func bytes(

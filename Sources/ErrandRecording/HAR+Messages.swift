@@ -125,7 +125,7 @@ package struct MessageWriter: Sendable {
     }
 
     /// A part of a form with its value, or the content of its file up to the limit.
-    private func param(_ part: MultipartBody.Part) -> (param: HAR.Param, count: Int) {
+    private func param(_ part: HTTPBody.Part) -> (param: HAR.Param, count: Int) {
         let name = part.name ?? ""
         var param = HAR.Param(
             name: name, fileName: part.filename, contentType: part.body.contentType)

@@ -22,7 +22,7 @@ public import Foundation
 /// The run is one request for the agent's interceptors, accessories, batches, chains and graphs. Each HTTP
 /// request of it passes the other steps: request processors, limits, retry, redirects, credentials and
 /// cookies. Credentials are not sent to an upload at another origin. See <doc:ResumableUploads>.
-nonisolated open class ResumableUploadRequest: Request<UploadedFile> {
+nonisolated open class ResumableUploadRequest: BaseRequest, TypedRequest {
     /// The use of checksums for pieces.
     public enum Checksum: Sendable, Hashable {
         /// No checksums; the default.
@@ -111,7 +111,7 @@ nonisolated open class ResumableUploadRequest: Request<UploadedFile> {
     public final override var method: HTTPMethod { .post }
 
     /// Returns the uploaded file.
-    public final override var decoder: ResponseDecoder<UploadedFile> {
+    public final var decoder: ResponseDecoder<UploadedFile> {
         ResponseDecoder { response in throw RequestError.noUploadedFile(response) }
     }
 
@@ -154,9 +154,7 @@ nonisolated open class ResumableUploadRequest: Request<UploadedFile> {
         if let bytesPerSecond, bytesPerSecond < 1 {
             return Self.tooSmall("bytesPerSecond", bytesPerSecond, it)
         }
-        let names =
-            it.headers.map(\.name.canonicalName)
-            + it.headerFieldValues.map { $0.0.lowercasedASCII() }
+        let names = it.headers.map(\.name.canonicalName)
         if let name = names.first(where: {
             $0.starts(withBytes: "upload-") || $0.starts(withBytes: "tus-")
         }) {

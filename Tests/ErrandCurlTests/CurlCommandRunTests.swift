@@ -21,7 +21,7 @@
             let agent: HTTPFields = [.accept: "*/*", .userAgent: "T"]
             let file = folder.appendingPathComponent("a \"b\",;'c.txt")
             let binary = Self.binary
-            let form = MultipartBody([
+            let form = HTTPBody.multipart([
                 .text("title", "  @a; \"q\" \\ é 'x'\n"), .text("", "empty name"),
                 .text("a=\"b\";c", "<x"), .json("json", ["a": 1]),
                 .data("raw", binary), .data("note", Data("x".utf8), filename: "ü;n.txt"),
@@ -41,8 +41,8 @@
                 (.post, [:], .file(file)), (.post, [:], .file(file, contentType: nil)),
                 (.post, [:], .stream(length: 4) { Chunks(bytes: binary) }),
                 (.post, [:], .stream { Chunks(bytes: binary) }),
-                (.post, [:], .multipart(form)),
-                (.put, [:], .multipart(MultipartBody([.text("a", "b")]))),
+                (.post, [:], form),
+                (.put, [:], .multipart([.text("a", "b")])),
             ]
         }
 

@@ -34,10 +34,10 @@ struct TrailerReplayTests {
     }
 
     private static func body(_ calls: Calls) -> HTTPBody {
-        HTTPBody.string("abc").trailers(["X-Sum"], into: 0) { sum, bytes in
+        HTTPBody.string("abc").trailers([.custom("X-Sum")], into: 0) { sum, bytes in
             for byte in bytes { sum += Int(byte) }
         } fields: { sum in
-            ["X-Sum": "\(sum)", "x-sum": "\(calls.next())"]
+            [.custom("X-Sum"): "\(sum)", .custom("x-sum"): "\(calls.next())"]
         }
     }
 
@@ -143,7 +143,7 @@ struct TrailerReplayTests {
                 connection.waitForClose()
             }
         }
-        let body = HTTPBody.stream { never }.trailers(["X-Sum"]) {
+        let body = HTTPBody.stream { never }.trailers([.custom("X-Sum")]) {
             calls.withLock { $0 += 1 }
             return [:]
         }

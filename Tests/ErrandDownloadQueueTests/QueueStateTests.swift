@@ -90,7 +90,7 @@ import Testing
         #expect(DownloadQueue.Entry(state.ordered[0].row)?.download == changed)
         _ = start(&state)
         let file = DownloadedFile(
-            url: URL(fileURLWithPath: "/f"), bytes: 5, resumedOffset: 2, digests: [.md5("ab")],
+            file: URL(fileURLWithPath: "/f"), bytes: 5, resumedOffset: 2, digests: [.md5("ab")],
             contentType: "text/plain", suggestedName: "n", duration: .seconds(3), wasKept: true)
         _ = state.ended(ids[0], .success(file))
         #expect(DownloadQueue.Entry(state.ordered[0].row)?.file == file)
@@ -103,7 +103,7 @@ import Testing
         let started = start(&state)
         #expect(started == [ids[0], ids[2]])
         let changed = state.ended(
-            ids[0], .success(DownloadedFile(url: URL(fileURLWithPath: "/tmp/f"), bytes: 1)))
+            ids[0], .success(DownloadedFile(file: URL(fileURLWithPath: "/tmp/f"), bytes: 1)))
         #expect(changed)
         let next = start(&state)
         #expect(next == [ids[1]])
@@ -133,7 +133,8 @@ import Testing
     @Test func onlyWaitingAndRunningDownloadsArePaused() {
         var (state, ids) = queue([download(), download()])
         _ = start(&state)
-        _ = state.ended(ids[0], .success(DownloadedFile(url: URL(fileURLWithPath: "/f"), bytes: 0)))
+        _ = state.ended(
+            ids[0], .success(DownloadedFile(file: URL(fileURLWithPath: "/f"), bytes: 0)))
         let pausesFinished = state.pause(ids[0])
         let resumesRunning = state.resume(ids[1])
         let retriesRunning = state.retry(ids[1])
@@ -160,7 +161,7 @@ import Testing
         _ = start(&state)
         _ = state.pause(ids[0])
         let file = URL(fileURLWithPath: "/f")
-        let changed = state.ended(ids[0], .success(DownloadedFile(url: file, bytes: 7)))
+        let changed = state.ended(ids[0], .success(DownloadedFile(file: file, bytes: 7)))
         #expect(changed && state.ordered[0].state == .finished(file))
         #expect(state.ordered[0].file?.bytes == 7)
     }

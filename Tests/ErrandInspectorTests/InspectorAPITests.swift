@@ -144,8 +144,8 @@ struct InspectorAPITests {
                 override var method: HTTPMethod { .post }
                 override func configure(_ request: inout RequestDescription) {
                     super.configure(&request)
-                    request.headerFieldValues = [
-                        "Accept": "application/json",
+                    request.headers = [
+                        .custom("Accept"): "application/json",
                     ]
                 }
                 override var body: HTTPBody? {

@@ -17,7 +17,7 @@ struct InspectorRecorderTests {
         let request = try #require(fixture.recorder.record(1)?.request)
         #expect(request.endpoint == "GetIssue")
         #expect(request.method == .get)
-        #expect(request.shortURL == "https://api.example.com/issues/4?…")
+        #expect(request.shortURL == "https://api.example.com/issues/4")
         #expect(request.outcome == .response(status: 200, source: .network))
         #expect(request.activity == .ended)
         #expect(request.transfers.count == 1)

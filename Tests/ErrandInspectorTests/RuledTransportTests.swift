@@ -125,7 +125,7 @@ struct RuledTransportTests {
                         continuation.finish()
                     }
                 }
-            default: .multipart(MultipartBody([.init(name: "a", body: .data(data))]))
+            default: .multipart([.init(name: "a", body: .data(data))])
             }
         let receiver = RecordingReceiver()
         let length = body.lengthToSend
@@ -163,7 +163,7 @@ struct RuledTransportTests {
         let pace = TransferPace(bytesPerSecond: 1000, clock: clock)
         let once = HTTPBody.stream(isReplayable: false) { AsyncStream<Data> { $0.finish() } }
         #expect(!once.paced(by: pace).isReplayable)
-        let parts = HTTPBody.multipart(MultipartBody([.init(name: "a", body: once)]))
+        let parts = HTTPBody.multipart([.init(name: "a", body: once)])
         #expect(!parts.paced(by: pace).isReplayable)
         #expect(HTTPBody.string("a").paced(by: pace).isReplayable)
     }

@@ -102,7 +102,7 @@
 
         @Test func otherBodiesAreDescribed() async throws {
             respond(Data([0, 1, 255, 254]), "image/png")
-            let form = HTTPBody.multipart(MultipartBody([.text("a", "b"), .text("c", "d")]))
+            let form = HTTPBody.multipart([.text("a", "b"), .text("c", "d")])
             let lines = try await messages(of: post(form))
             let body = try #require(lines.first?.metadata["errand.request.body"])
             #expect(body.hasPrefix("form of 2 parts, ") && body.hasSuffix(" bytes"))

@@ -180,10 +180,9 @@ import Testing
         let recorder = try HARRecorder(writingTo: file)
         let transport = recorder.transport(over: CurlTransport())
         let upload = try TemporaryFile(Data("content".utf8))
-        let form = HTTPBody.multipart(
-            MultipartBody([
-                .text("title", "Sunset"), .text("password", "x"), .file("photo", upload.url),
-            ]))
+        let form = HTTPBody.multipart([
+            .text("title", "Sunset"), .text("password", "x"), .file("photo", upload.url),
+        ])
         for body in [stream, .file(upload.url), form] {
             let receiver = RecordingReceiver()
             _ = transport.start(
@@ -208,15 +207,15 @@ import Testing
     /// All parts of a form together have the limit of one body.
     @Test func partsOfFormsBeyondTheLimitAreLeftOut() throws {
         let bytes = Data([0, 255, 7])
-        let form = MultipartBody([
-            MultipartBody.Part(
+        let form = HTTPBody.multipart([
+            HTTPBody.Part(
                 name: "a", filename: "a.bin",
                 body: .data(bytes, contentType: "application/octet-stream")),
             .text("b", "0123456"), .text("c", "0"),
         ])
         let writer = MessageWriter(rules: .standard, maximumBodyBytes: 9)
         let params = writer.request(
-            request("/", .multipart(form)), streamedBody: nil, httpVersion: nil
+            request("/", form), streamedBody: nil, httpVersion: nil
         ).postData?.params
         #expect(params?.map(\.value) == [bytes.base64EncodedString(), nil, "0"])
         #expect(params?.map(\.encoding) == ["base64", nil, nil])

@@ -22,10 +22,11 @@ struct MultipartPropertyTests {
                     [13, 10, 45, UInt8.random(in: 0...255, using: &generator)].randomElement(
                         using: &generator) ?? 0
                 })
-            body.append(.data("f", content, filename: filename))
+            body.parts.append(.data("f", content, filename: filename))
             expected.append((filename, content))
         }
-        let drained = await drain(try HTTPBody.multipart(body).makeSource(), pieces: 64)
+        let drained = await drain(
+            try HTTPBody(multipart: body, contentType: body.contentType).makeSource(), pieces: 64)
         let parts = try #require(parseMultipart(drained.data, boundary: body.boundary))
         #expect(parts.map(\.body) == expected.map(\.content), "seed \(seed)")
         #expect(

@@ -20,7 +20,7 @@ import Testing
             case .stream: return .stream { chunks }
             case .streamOfKnownLength: return .stream(length: Int64(bytes.count)) { chunks }
             case .multipart:
-                return .multipart(MultipartBody([.file("file", file.url)]))
+                return .multipart([.file("file", file.url)])
             }
         }
 

@@ -67,11 +67,10 @@ struct HTTPBinTests {
         let agent = try kind.agent()
         let response = try await send("post", agent) {
             $0.method = .post
-            $0.body = .multipart(
-                MultipartBody([
-                    .text("title", "größer"),
-                    .data("file", Data("content".utf8), filename: "a.txt"),
-                ]))
+            $0.body = .multipart([
+                .text("title", "größer"),
+                .data("file", Data("content".utf8), filename: "a.txt"),
+            ])
         }
         #expect(response.json["form"]["title"].string == "größer")
         #expect(response.json["files"]["file"].string == "content")

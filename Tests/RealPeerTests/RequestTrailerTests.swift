@@ -17,7 +17,7 @@ struct RequestTrailerTests {
     private func request(_ peer: Peers.Peer) -> TransportRequest {
         peers.request(
             peer, method: .post, "/info",
-            body: .string("abc").trailers(["X-Sum"]) { ["X-Sum": "294"] })
+            body: .string("abc").trailers([.custom("X-Sum")]) { [.custom("X-Sum"): "294"] })
     }
 
     @Test(arguments: [Peers.Peer.nginxTLS, .nginxTLS12, .nginxPlain])
@@ -68,10 +68,10 @@ struct RequestTrailerTests {
             request.sending.security = .insecureForTests
         }
         override var body: HTTPBody? {
-            .string("body \(number)").trailers(["X-Size"], into: 0) { size, bytes in
+            .string("body \(number)").trailers([.custom("X-Size")], into: 0) { size, bytes in
                 size += bytes.count
             } fields: { [number] size in
-                ["X-Size": "\(size) of \(number)"]
+                [.custom("X-Size"): "\(size) of \(number)"]
             }
         }
     }

@@ -99,7 +99,7 @@ extension RequestTask {
             case .failure(let failure):
                 state = failure.isCancellation ? .cancelled : .failed
                 (attempts, error) = (failure.attempts, failure)
-                if let text = failure.url { url = text }
+                if let sent = failure.url { url = sent.string }
                 if let sent = failure.method { method = sent.rawValue }
                 if let response = failure.response { add(response) }
                 if transfers.isEmpty, let timings = failure.timings { transfers = [timings] }

@@ -53,7 +53,7 @@ nonisolated public struct Pagination: Sendable {
 
     /// Follows the link with a relation type in the `Link` header (RFC 8288).
     public static func link(relation: String) -> Pagination {
-        Pagination { response, _ in response.links[relation].map { .url($0.string) } }
+        Pagination { response, _ in response.link(relation).map { .url($0.string) } }
     }
 
     /// Sends the cursor that a page contains as an argument of the next page.

@@ -7,8 +7,6 @@ nonisolated enum DecoderOrigin: Sendable {
     case custom
     /// It reads JSON.
     case json
-    /// The endpoint has none.
-    case missing
     /// The endpoint is a download.
     case file
 }
@@ -64,7 +62,6 @@ nonisolated struct EndpointType: Sendable {
     private static func output<Endpoint: TypedRequest>(_ type: Endpoint.Type) -> Describe {
         { request, it in
             let decoder = unsafeDowncast(request, to: Endpoint.self).decoder
-            if decoder.origin == .missing { it.mistake = .missingDecoder(of: it.endpoint) }
             it.hasJSONOutput = decoder.origin == .json
             it.decode = { (response, json, path) throws(RequestError) in
                 try decoder.decode(response, with: json, at: path)
@@ -107,12 +104,6 @@ nonisolated struct EndpointType: Sendable {
 }
 
 extension RequestError {
-    nonisolated fileprivate static func missingDecoder(of endpoint: String) -> RequestError {
-        RequestError(
-            .invalidConfiguration, stage: .build,
-            "\(endpoint) has no decoder. Override decoder, or subclass JSONRequest.")
-    }
-
     nonisolated fileprivate static func replacedFile(of endpoint: String) -> RequestError {
         RequestError(
             .invalidCombination, stage: .build,

@@ -48,7 +48,7 @@ nonisolated public final class InlineRequest: BaseRequest, TypedUnit {
     ///   - decoder: Key, date and data strategies. Default `nil`: those of ``RequestDescription/json``.
     public func decoding<Output: Decodable & Sendable>(
         _ type: Output.Type = Output.self, at path: [String]? = nil, decoder: JSONReader? = nil
-    ) -> Request<Output> {
+    ) -> some TypedRequest<Output> {
         decoding(using: .json(type, decoder: decoder, at: path))
     }
 
@@ -60,7 +60,7 @@ nonisolated public final class InlineRequest: BaseRequest, TypedUnit {
     /// - Parameter decoder: `.string`, `.propertyList(…)`, `.xml { … }`, `.firstOf([…])`, or a closure.
     public func decoding<Output: Sendable>(
         using decoder: ResponseDecoder<Output>
-    ) -> Request<Output> {
+    ) -> some TypedRequest<Output> {
         DecodedInlineRequest(self, decoder)
     }
 
@@ -82,7 +82,7 @@ nonisolated public final class InlineRequest: BaseRequest, TypedUnit {
 }
 
 /// An inline request with a typed output.
-nonisolated private final class DecodedInlineRequest<Output: Sendable>: Request<Output> {
+nonisolated private final class DecodedInlineRequest<Output: Sendable>: BaseRequest, TypedRequest {
     private let inline: InlineRequest
     private let ownDecoder: ResponseDecoder<Output>
 
@@ -102,7 +102,7 @@ nonisolated private final class DecodedInlineRequest<Output: Sendable>: Request<
     override var method: HTTPMethod { inline.method }
     override var arguments: Arguments? { inline.arguments }
     override var agent: RequestAgent { inline.agent }
-    override var decoder: ResponseDecoder<Output> { ownDecoder }
+    var decoder: ResponseDecoder<Output> { ownDecoder }
 
     override func name(_ error: inout RequestError, _ configuration: Configuration) {
         inline.name(&error, configuration)

@@ -7,10 +7,10 @@
 ///         override var arguments: Arguments? { ["id": id] }
 ///     }
 ///     let user = try await GetUser(id: 7).value()
-nonisolated open class JSONRequest<Output: Decodable & Sendable>: Request<Output>, DecodableOutput {
+nonisolated open class JSONRequest<Output: Decodable & Sendable>: BaseRequest, DecodableOutput {
     /// Creates a request.
     public override init() { super.init() }
 
     /// Decodes the JSON, with ``RequestDescription/json``.
-    open override var decoder: ResponseDecoder<Output> { .json() }
+    open var decoder: ResponseDecoder<Output> { .json() }
 }

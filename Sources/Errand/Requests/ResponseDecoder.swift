@@ -49,14 +49,4 @@ nonisolated public struct ResponseDecoder<Output: Sendable>: Sendable {
                 Output.self, DecodingErrorFormatter.describe(error), error)
         }
     }
-
-    /// The decoder of an endpoint that has none; such an endpoint is refused before anything is sent.
-    static var missing: Self {
-        var decoder = ResponseDecoder { response in
-            throw RequestError(
-                .undecodable, stage: .decode, "The endpoint has no decoder.", response: response)
-        }
-        decoder.origin = .missing
-        return decoder
-    }
 }

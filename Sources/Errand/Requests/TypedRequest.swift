@@ -9,7 +9,7 @@ public import ErrandCore
 ///     let nick = try await Nick().value()
 ///
 /// ``DecodableOutput`` is the short form for JSON of a `Decodable` type, ``FileOutput`` the one for downloads.
-/// ``Request`` is a base class that conforms. In a base class whose subclasses replace the decoder, declare
+/// In a base class whose subclasses replace the decoder, declare
 /// ``decoder`` in that base class: a subclass can override only what its superclass declares.
 nonisolated public protocol TypedRequest<Output>: BaseRequest, TypedUnit {
     // Declared again, so that the compiler infers it from `decoder`.

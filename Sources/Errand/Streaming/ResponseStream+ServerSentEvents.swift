@@ -116,7 +116,7 @@ final class EventSource {
             policy: description.retryPolicy ?? source.task.context.configuration.retryPolicy)
         let parser = ServerSentEvent.Parser(
             maximumEventBytes: maximumEventBytes,
-            lastEventID: description[header: "Last-Event-ID"] ?? "")
+            lastEventID: description[header: .custom("Last-Event-ID")] ?? "")
         stream = ParsedStream(source, parser)
     }
 
@@ -220,7 +220,7 @@ final class EventSource {
     private nonisolated(nonsending) func open() async throws(RequestError) {
         var description = source.description
         let id = stream.parser.lastEventID
-        description[header: "Last-Event-ID"] = id.isEmpty ? nil : id
+        description[header: .custom("Last-Event-ID")] = id.isEmpty ? nil : id
         description.acceptEvents()
         if let remaining {
             var timeouts = description.timeouts ?? source.agent.configuration.timeouts
@@ -290,26 +290,23 @@ extension RequestDescription {
 
     /// Adds the fields of a request for an event stream that the endpoint does not set (HTML standard, §9.2.2).
     mutating func acceptEvents() {
-        for (name, value) in [("Accept", "text/event-stream"), ("Cache-Control", "no-store")]
+        for (name, value): (HTTPField.Name, String) in [
+            (.accept, "text/event-stream"), (.cacheControl, "no-store"),
+        ]
         where self[header: name] == nil { self[header: name] = value }
     }
 
     /// A header field of the endpoint, also of a custom request; `nil` if there is none.
-    fileprivate subscript(header name: String) -> String? {
+    fileprivate subscript(header name: HTTPField.Name) -> String? {
         get {
-            if let customRequest {
-                return HeaderPairs(customRequest.headers.map { ($0.name, $0.value) })[name]
-            }
-            return headerFieldValues[name]
-                ?? HTTPField.Name(name).flatMap { headers[$0] }
+            guard let customRequest else { return headers[name] }
+            let values = customRequest.headers.filter { HTTPField.Name($0.name) == name }
+            return values.isEmpty ? nil : values.map(\.value).joined(separator: ", ")
         }
         set {
-            guard var custom = customRequest else {
-                if let field = HTTPField.Name(name) { headers[field] = nil }
-                return headerFieldValues[name] = newValue
-            }
-            custom.headers.removeAll { $0.name.lowercasedASCII() == name.lowercasedASCII() }
-            if let newValue { custom.headers.append((name, newValue)) }
+            guard var custom = customRequest else { return headers[name] = newValue }
+            custom.headers.removeAll { HTTPField.Name($0.name) == name }
+            if let newValue { custom.headers.append((name.rawName, newValue)) }
             customRequest = custom
         }
     }

@@ -65,7 +65,7 @@ extension CustomRequest: Codable {
     /// Encodes the request; a file body is encoded as the URL of its file.
     ///
     /// - Throws: `EncodingError` for a URL with a value that would lead to another endpoint, for a body with trailers,
-    ///   and for a stream or multipart body; `MultipartBody.write(to:)` turns the latter into a file.
+    ///   and for a stream or multipart body; `HTTPBody.write(to:)` turns the latter into a file.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(StoredEndpointURL(url), forKey: .url)

@@ -86,15 +86,6 @@ public struct RequestDescription: Sendable {
         get { box?.value.compression }
         _modify { yield &rare.compression }
     }
-    /// Headers as text whose names and values are not known to be valid, in order; they replace ``headers`` of the
-    /// same name.
-    ///
-    /// Default none. Names may repeat. Errors: ``RequestError/Code/invalidHeader`` for a name that is not a token, or
-    /// a value with control characters; the message does not contain the value.
-    public var headerFieldValues: HeaderPairs {
-        get { box?.value.headerFieldValues ?? HeaderPairs() }
-        _modify { yield &rare.headerFieldValues }
-    }
     /// Credentials that are sent with the first attempt.
     ///
     /// Default `nil`. They are not sent to another origin after a redirect. ``Configuration/authenticators`` provide
@@ -216,7 +207,6 @@ public struct RequestDescription: Sendable {
         var apiVersion: String?
         var encoding: ArgumentEncoding?
         var compression: (any BodyEncoder)?
-        var headerFieldValues = HeaderPairs()
         var authorization: Authorization?
         var customRequest: CustomRequest?
         var json = JSONOptions()

@@ -50,7 +50,7 @@ package enum KeptFile {
             throw mismatch
         }
         return DownloadedFile(
-            url: file, bytes: Int64(status.st_size),
+            file: file, bytes: Int64(status.st_size),
             digests: DownloadedFile.Digest.Algorithm.allCases.compactMap { digests[$0] },
             wasKept: true)
     }

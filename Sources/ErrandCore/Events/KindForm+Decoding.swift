@@ -18,7 +18,7 @@ extension KindForm {
         case "adapted":
             .adapted(
                 method: HTTPMethod(rawValue: try require(method, "method")),
-                url: try require(url, "url"))
+                url: try require(url.flatMap { try? HTTPURL(parsing: $0) }, "url"))
         case "joined": .joined
         case "suspended": .suspended
         case "continued": .continued
@@ -63,7 +63,9 @@ extension KindForm {
     private func ofTransfer() throws -> RequestEvent.Kind? {
         switch type {
         case "transferStarted":
-            .transferStarted(attempt: try number(), url: try require(url, "url"))
+            .transferStarted(
+                attempt: try number(),
+                url: try require(url.flatMap { try? HTTPURL(parsing: $0) }, "url"))
         case "connectionOpened": .connectionOpened(attempt: try number(), try link())
         case "connectionReused": .connectionReused(attempt: try number(), try link())
         case "chunkSent": .chunkSent(attempt: try number(), bytes: try size())
@@ -86,7 +88,9 @@ extension KindForm {
         case "attemptStarted": .attemptStarted(try number())
         case "attemptEnded":
             .attemptEnded(try number(), try require(timings, "timings"), error)
-        case "redirected": .redirected(to: try require(url, "url"), try code())
+        case "redirected":
+            .redirected(
+                to: try require(url.flatMap { try? HTTPURL(parsing: $0) }, "url"), try code())
         case "retrying": .retrying(after: try time(), try require(error, "error"))
         case "retryBudgetSpent": .retryBudgetSpent
         case "retryDeclined": .retryDeclined(try named(reason, "reason"))

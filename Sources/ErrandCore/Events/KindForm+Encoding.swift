@@ -17,7 +17,7 @@ extension KindForm {
         switch kind {
         case .started: KindForm("started")
         case .adapted(let method, let url):
-            KindForm("adapted") { ($0.method, $0.url) = (method.rawValue, url) }
+            KindForm("adapted") { ($0.method, $0.url) = (method.rawValue, url.string) }
         case .joined: KindForm("joined")
         case .suspended: KindForm("suspended")
         case .continued: KindForm("continued")
@@ -70,7 +70,7 @@ extension KindForm {
     private static func ofTransfer(_ kind: RequestEvent.Kind) -> KindForm? {
         switch kind {
         case .transferStarted(let attempt, let url):
-            KindForm("transferStarted") { ($0.attempt, $0.url) = (attempt, url) }
+            KindForm("transferStarted") { ($0.attempt, $0.url) = (attempt, url.string) }
         case .connectionOpened(let attempt, let connection):
             KindForm("connectionOpened") { ($0.attempt, $0.connection) = (attempt, connection) }
         case .connectionReused(let attempt, let connection):
@@ -110,7 +110,7 @@ extension KindForm {
                 ($0.attempt, $0.timings, $0.error) = (attempt, timings, error)
             }
         case .redirected(let url, let status):
-            KindForm("redirected") { ($0.url, $0.status) = (url, status.code) }
+            KindForm("redirected") { ($0.url, $0.status) = (url.string, status.code) }
         case .retrying(let time, let error):
             KindForm("retrying") { ($0.duration, $0.error) = (time.wholeNanoseconds, error) }
         case .retryBudgetSpent: KindForm("retryBudgetSpent")

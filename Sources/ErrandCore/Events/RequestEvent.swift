@@ -92,8 +92,8 @@ public struct RequestEvent: Sendable {
     public enum Kind: Sendable {
         /// The task started.
         case started
-        /// The request was built; the URL has no query.
-        case adapted(method: HTTPMethod, url: String)
+        /// The request was built; the URL has no user info, query and fragment.
+        case adapted(method: HTTPMethod, url: HTTPURL)
         /// An identical request is in progress; this one waits for its response.
         case joined
         /// The store had a usable response.
@@ -135,10 +135,10 @@ public struct RequestEvent: Sendable {
         case requestBodySent(attempt: Int, bytes: Int64)
         /// The response body was received completely, with its size.
         case bodyReceived(attempt: Int, bytes: Int64)
-        /// A request was handed to the transport; the URL has no query.
+        /// A request was handed to the transport; the URL has no user info, query and fragment.
         ///
         /// This is the attempt's first request, one after a redirect, or one with refreshed credentials.
-        case transferStarted(attempt: Int, url: String)
+        case transferStarted(attempt: Int, url: HTTPURL)
         /// An interim response (100...199) was received.
         case informational(attempt: Int, HTTPResponse.Status)
         /// A phase ended at this time after the transfer's start; emitted when the transfer ends.
@@ -188,8 +188,8 @@ public struct RequestEvent: Sendable {
         indirect case progress(TransferProgress)
         /// A response head was received.
         case headReceived(attempt: Int, HTTPResponse.Status)
-        /// A redirect is followed to this URL, given without query.
-        case redirected(to: String, HTTPResponse.Status)
+        /// A redirect is followed to this URL, given without user info, query and fragment.
+        case redirected(to: HTTPURL, HTTPResponse.Status)
         /// An attempt ended, with its timings, and an error if it failed.
         indirect case attemptEnded(Int, AttemptTimings, RequestError?)
         /// Another attempt follows after a delay.

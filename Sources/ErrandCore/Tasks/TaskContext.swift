@@ -28,7 +28,7 @@ package final class TaskContext: Sendable, ListenerQueue.Drainable {
     private let hasStageObserver = Atomic(false)
     private let hasListeners: Bool
     /// What all events have in common, if there are listeners.
-    private let eventSource: ObservedEvents?
+    private let eventSource: Shared<RequestEvent.Origin>?
     private let eventQueue = Mutex(EventQueue())
     private let position: Mutex<QueuePosition>
     private let kept = Mutex(Kept())
@@ -85,8 +85,8 @@ package final class TaskContext: Sendable, ListenerQueue.Drainable {
 
     private static func source(
         _ id: UUID, _ description: borrowing RequestDescription
-    ) -> ObservedEvents {
-        ObservedEvents(
+    ) -> Shared<RequestEvent.Origin> {
+        Shared(
             RequestEvent.Origin(
                 taskID: id, endpoint: description.endpoint,
                 endpointType: description.endpointType, tag: description.tag,
@@ -223,9 +223,6 @@ package final class TaskContext: Sendable, ListenerQueue.Drainable {
 
     /// The reason why the store had no usable response; `nil` if it had one, or was not asked.
     package var cacheMiss: CacheMissReason? { kept.withLock { $0.cacheMiss } }
-
-    /// The text of a URL in events.
-    func text(of url: HTTPURL) -> String { eventSource?.text(of: url) ?? url.redacted }
 
     func keep(cacheMiss: CacheMissReason) {
         if let sharedTransfer { return sharedTransfer.eventContext.keep(cacheMiss: cacheMiss) }
@@ -386,7 +383,7 @@ package final class TaskContext: Sendable, ListenerQueue.Drainable {
         _ kind: consuming RequestEvent.Kind, _ response: Response? = nil
     ) -> RequestEvent {
         RequestEvent(
-            (eventSource ?? Self.source(id, description)).origin, uptime: .zero, kind: kind,
+            eventSource ?? Self.source(id, description), uptime: .zero, kind: kind,
             response: response)
     }
 

@@ -61,7 +61,7 @@ package final class TransportStep: Step {
         context.enter(.inFlight(attempt: max(1, pipelineRequest.attempt)))
         context.emit(
             .transferStarted(
-                attempt: pipelineRequest.attempt, url: context.text(of: pipelineRequest.request.url)
+                attempt: pipelineRequest.attempt, url: pipelineRequest.request.url.withoutSecrets
             ))
         return ResponseCollector(
             pipelineRequest, sent: sent,

@@ -17,7 +17,8 @@ extension HTTPBody: CustomStringConvertible, CustomReflectable {
             case .invalid(let error): "invalid (\(error.code))"
             }
         let trailers =
-            trailerSource.map { ", trailers " + $0.names.joined(separator: ", ") } ?? ""
+            trailerSource.map { ", trailers " + $0.names.map(\.rawName).joined(separator: ", ") }
+            ?? ""
         return "HTTPBody: \(kind)\(contentType.map { ", \($0)" } ?? "")\(trailers)"
     }
 
@@ -25,14 +26,14 @@ extension HTTPBody: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-extension MultipartBody.Part: CustomReflectable {
+extension HTTPBody.Part: CustomReflectable {
     /// The parts of the part, without the content of its body and without secret headers.
     public var customMirror: Mirror {
         Mirror(
             self,
             children: [
                 "name": name as Any, "filename": filename as Any, "body": body,
-                "headers": headers.redacted, "headerFieldValues": headerFieldValues,
+                "headers": headers.redacted,
             ], displayStyle: .struct)
     }
 }

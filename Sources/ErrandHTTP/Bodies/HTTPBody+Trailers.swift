@@ -1,4 +1,4 @@
-package import HTTPTypes
+public import HTTPTypes
 import Synchronization
 
 // Trailer fields (RFC 9110 §6.5), which follow the body in the chunked coding (RFC 9112 §7.1.2).
@@ -10,8 +10,8 @@ extension HTTPBody {
     /// counts while it runs. For example:
     ///
     ///     override var body: HTTPBody? {
-    ///         .stream { export.rows() }.trailers(["X-Row-Count"]) {
-    ///             ["X-Row-Count": "\(await export.rowCount)"]
+    ///         .stream { export.rows() }.trailers([.custom("X-Row-Count")]) {
+    ///             [.custom("X-Row-Count"): "\(await export.rowCount)"]
     ///         }
     ///     }
     ///
@@ -22,14 +22,15 @@ extension HTTPBody {
     ///
     /// Errors: ``RequestError/Code/invalidHeader``, before anything is sent, for no name, a name that is not a
     /// token, and a field that a recipient needs before the body, such as `Authorization` (RFC 9110 §6.5.1);
-    /// after the body, for a name that is not announced and a value with a line break. An error that the closure
+    /// after the body, for a name that is not announced. An error that the closure
     /// throws fails the request.
     ///
     /// - Parameters:
     ///   - names: The names of the trailers. They replace those of an earlier call.
     ///   - fields: Returns the trailers.
     public func trailers(
-        _ names: [String], fields: @escaping @Sendable () async throws -> HeaderPairs
+        _ names: [HTTPField.Name],
+        fields: @escaping @Sendable () async throws -> HTTPFields
     ) -> HTTPBody {
         adding(TrailerSource(names) { TrailerClosure(fields) })
     }
@@ -37,10 +38,10 @@ extension HTTPBody {
     /// The body, followed by trailer fields that are computed from its bytes, such as a digest.
     ///
     ///     override var body: HTTPBody? {
-    ///         .file(movie).trailers(["Content-Digest"], into: SHA256()) { digest, bytes in
+    ///         .file(movie).trailers([.custom("Content-Digest")], into: SHA256()) { digest, bytes in
     ///             digest.update(bufferPointer: bytes)
     ///         } fields: { digest in
-    ///             ["Content-Digest": "sha-256=:\(Data(digest.finalize()).base64EncodedString()):"]
+    ///             [.custom("Content-Digest"): "sha-256=:\(Data(digest.finalize()).base64EncodedString()):"]
     ///         }
     ///     }
     ///
@@ -53,9 +54,9 @@ extension HTTPBody {
     ///   - update: Adds the next bytes to the state. It is called on a thread of the transport and must not block.
     ///   - fields: Returns the trailers for the state after the last byte.
     public func trailers<State: Sendable>(
-        _ names: [String], into initial: @escaping @autoclosure @Sendable () -> State,
+        _ names: [HTTPField.Name], into initial: @escaping @autoclosure @Sendable () -> State,
         update: @escaping @Sendable (inout State, UnsafeRawBufferPointer) -> Void,
-        fields: @escaping @Sendable (State) async throws -> HeaderPairs
+        fields: @escaping @Sendable (State) async throws -> HTTPFields
     ) -> HTTPBody {
         adding(
             TrailerSource(names) {
@@ -66,7 +67,7 @@ extension HTTPBody {
     /// The names of the trailers that follow the body; empty for a body without trailers.
     ///
     /// Transports announce them in the header `Trailer`.
-    public var trailerNames: [String] { trailerSource?.names ?? [] }
+    public var trailerNames: [String] { trailerSource?.names.map(\.rawName) ?? [] }
 
     /// Throws if a name must not be sent as a trailer.
     ///
@@ -84,7 +85,7 @@ extension HTTPBody {
     ) {
         guard let source = trailerSource, let others = original?.trailerSource else { return }
         let secret = source.names.filter { name in
-            secrets.isSecret(header: name) && others.hasName(name)
+            secrets.isSecret(header: name.rawName) && others.names.contains(name)
         }
         if !secret.isEmpty { trailerSource = source.withholding(secret) }
     }
@@ -99,17 +100,17 @@ extension HTTPBody {
 /// The trailers of a body: the announced names, and the closures that make the values.
 package final class TrailerSource: Sendable {
     /// The announced names, each once, as written.
-    package let names: [String]
-    /// Names in lower case whose fields are not sent.
-    private let withheld: Set<String>
+    package let names: [HTTPField.Name]
+    /// Names whose fields are not sent.
+    private let withheld: Set<HTTPField.Name>
     private let make: @Sendable () -> any TrailerProducer
 
     fileprivate init(
-        _ names: [String], withheld: Set<String> = [],
+        _ names: [HTTPField.Name], withheld: Set<HTTPField.Name> = [],
         make: @escaping @Sendable () -> any TrailerProducer
     ) {
         var seen = withheld
-        self.names = names.filter { seen.insert($0.lowercasedASCII()).inserted }
+        self.names = names.filter { seen.insert($0).inserted }
         self.withheld = withheld
         self.make = make
     }
@@ -123,9 +124,9 @@ package final class TrailerSource: Sendable {
     package func fields(
         _ producer: any TrailerProducer
     ) async throws(RequestError) -> HTTPFields {
-        let pairs: HeaderPairs
+        let made: HTTPFields
         do {
-            pairs = try await producer.fields()
+            made = try await producer.fields()
         } catch let error as RequestError {
             throw error
         } catch {
@@ -135,30 +136,20 @@ package final class TrailerSource: Sendable {
                 underlying: error)
         }
         var fields = HTTPFields()
-        for (name, value) in pairs where !withheld.contains(name.lowercasedASCII()) {
-            guard hasName(name), let fieldName = HTTPField.Name(name) else {
+        for field in made where !withheld.contains(field.name) {
+            guard names.contains(field.name) else {
                 throw Self.invalid(
-                    "The trailer \(name.debugDescription) is not announced. "
+                    "The trailer \(field.name.rawName) is not announced. "
                         + "Add its name to trailers(_:fields:).", stage: .transport)
             }
-            guard value.isFieldValue else {
-                throw Self.invalid(
-                    "The value of the trailer \(name.debugDescription) contains a line break, NUL or another "
-                        + "control character. Encode or remove it.", stage: .transport)
-            }
-            fields.append(HTTPField(name: fieldName, value: value))
+            fields.append(field)
         }
         return fields
     }
 
-    fileprivate func hasName(_ name: String) -> Bool {
-        let name = name.lowercasedASCII()
-        return names.contains { $0.lowercasedASCII() == name }
-    }
-
     /// The trailers without these; `nil` if none remain.
-    fileprivate func withholding(_ secret: [String]) -> TrailerSource? {
-        let withheld = withheld.union(secret.map { $0.lowercasedASCII() })
+    fileprivate func withholding(_ secret: [HTTPField.Name]) -> TrailerSource? {
+        let withheld = withheld.union(secret)
         let rest = TrailerSource(names, withheld: withheld, make: make)
         return rest.names.isEmpty ? nil : rest
     }
@@ -169,18 +160,21 @@ package final class TrailerSource: Sendable {
     ///
     /// - Throws: ``RequestError/Code/invalidHeader``.
     package static func check(_ names: [String]) throws(RequestError) {
+        try check(names.map(HTTPField.Name.custom))
+    }
+
+    private static func check(_ names: [HTTPField.Name]) throws(RequestError) {
         guard !names.isEmpty else {
             throw invalid("The trailers have no names. Announce at least one.", stage: .build)
         }
         for name in names {
-            guard HTTPField.Name(name) != nil else {
-                throw invalid(
-                    "The name of a trailer, \(name.debugDescription), is not a token: letters, digits and "
-                        + "!#$%&'*+-.^_`|~ only.", stage: .build)
+            if let fault = name.fault {
+                throw invalid("The body has a trailer named \(fault).", stage: .build)
             }
-            guard !forbidden.contains(name.lowercasedASCII()) else {
+            guard !forbidden.contains(name.canonicalName) else {
                 throw invalid(
-                    "The field \(name) must not be a trailer. Send it as a header.", stage: .build)
+                    "The field \(name.rawName) must not be a trailer. Send it as a header.",
+                    stage: .build)
             }
         }
     }
@@ -204,18 +198,18 @@ package protocol TrailerProducer: Sendable {
     /// Called with the bytes of the body in order, one call at a time.
     func update(_ bytes: UnsafeRawBufferPointer)
     /// Called once, after the last byte.
-    func fields() async throws -> HeaderPairs
+    func fields() async throws -> HTTPFields
 }
 
 /// Trailers that do not depend on the bytes of the body.
 private struct TrailerClosure: TrailerProducer {
-    private let make: @Sendable () async throws -> HeaderPairs
+    private let make: @Sendable () async throws -> HTTPFields
 
-    init(_ make: @escaping @Sendable () async throws -> HeaderPairs) { self.make = make }
+    init(_ make: @escaping @Sendable () async throws -> HTTPFields) { self.make = make }
 
     func update(_ bytes: UnsafeRawBufferPointer) {}
 
-    func fields() async throws -> HeaderPairs { try await make() }
+    func fields() async throws -> HTTPFields { try await make() }
 }
 
 /// Trailers from a state that the bytes of the body have changed.
@@ -223,12 +217,12 @@ private final class TrailerReduction<State: Sendable>: TrailerProducer {
     // The calls do not overlap; the lock only makes that visible to the compiler.
     private let state: Mutex<State>
     private let change: @Sendable (inout State, UnsafeRawBufferPointer) -> Void
-    private let make: @Sendable (State) async throws -> HeaderPairs
+    private let make: @Sendable (State) async throws -> HTTPFields
 
     init(
         _ initial: State,
         update: @escaping @Sendable (inout State, UnsafeRawBufferPointer) -> Void,
-        fields: @escaping @Sendable (State) async throws -> HeaderPairs
+        fields: @escaping @Sendable (State) async throws -> HTTPFields
     ) {
         state = Mutex(initial)
         change = update
@@ -237,5 +231,5 @@ private final class TrailerReduction<State: Sendable>: TrailerProducer {
 
     func update(_ bytes: UnsafeRawBufferPointer) { state.withLock { change(&$0, bytes) } }
 
-    func fields() async throws -> HeaderPairs { try await make(state.withLock { $0 }) }
+    func fields() async throws -> HTTPFields { try await make(state.withLock { $0 }) }
 }

@@ -17,7 +17,7 @@ extension MultipartBody {
 
     package func head(of part: Part) -> Data {
         var text = "--\(boundary)\r\n"
-        let headers = part.allHeaders
+        let headers = part.headers
         let hasOwn = { (name: HTTPField.Name) in headers.contains(name) }
         if let name = part.name, !hasOwn(.contentDisposition) {
             text +=
@@ -106,7 +106,7 @@ extension MultipartBody {
                 "The content type of the part \(name) contains a control character, such as a line break. "
                     + "Remove it.")
         }
-        if let type = part.allHeaders[.contentType] ?? part.body.contentType,
+        if let type = part.headers[.contentType] ?? part.body.contentType,
             part.body.completing(type) == nil
         {
             throw invalid(
@@ -118,17 +118,8 @@ extension MultipartBody {
                 "The part \(name) has trailers, which only a whole request can have. "
                     + "Add them to the multipart body.")
         }
-        for (header, value) in part.headerFieldValues {
-            guard HTTPField.Name(header) != nil else {
-                throw invalid(
-                    "The part \(name) has a header named \(header.debugDescription), which is not a token: "
-                        + "letters, digits and !#$%&'*+-.^_`|~ only.")
-            }
-            guard value.isFieldValue else {
-                throw invalid(
-                    "The part \(name) has a header \(header.debugDescription) whose value contains a line break, "
-                        + "NUL or another control character. Encode or remove it.")
-            }
+        if let fault = part.headers.nameFault {
+            throw invalid("The part \(name) has a header named \(fault).")
         }
     }
 
@@ -137,18 +128,4 @@ extension MultipartBody {
     }
 
     private static let boundaryBytes = ByteSet.alphanumeric.union("'()+_,-./:=? ")
-}
-
-extension MultipartBody.Part {
-    /// The header fields; those of ``headerFieldValues`` replace the others of the same name.
-    fileprivate var allHeaders: HTTPFields {
-        guard !headerFieldValues.isEmpty else { return headers }
-        let fields = headerFieldValues.compactMap { pair in
-            HTTPField.Name(pair.name).map { HTTPField(name: $0, value: pair.value) }
-        }
-        var all = headers
-        for field in fields { all[fields: field.name] = [] }
-        for field in fields { all.append(field) }
-        return all
-    }
 }

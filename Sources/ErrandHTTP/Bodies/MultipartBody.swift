@@ -2,44 +2,38 @@ public import ErrandJSON
 public import Foundation
 public import HTTPTypes
 
-/// A body of several parts in the format `multipart/form-data` (RFC 7578).
-///
-/// Files are read while they are sent. `Content-Length` is sent if the length of every part is known. For
-/// example:
-///
-///     override var body: HTTPBody? {
-///         .multipart(MultipartBody([
-///             .text("title", "Sunset"),
-///             .file("photo", photoURL),
-///         ]))
-///     }
-public struct MultipartBody: Sendable {
-    /// The parts, in order.
-    public var parts: [Part]
-    /// The delimiter between the parts, which must not occur in them (RFC 2046 §5.1.1).
-    ///
-    /// It must have 1 to 70 characters; an invalid boundary fails the request with
-    /// ``RequestError/Code/invalidBody``.
-    public let boundary: String
+/// The parts of a body in the format `multipart/form-data` (RFC 7578).
+package struct MultipartBody: Sendable {
+    package typealias Part = HTTPBody.Part
 
-    /// Creates a body.
-    ///
-    /// - Parameter boundary: The delimiter; `nil`, the default, uses 128 random bits, which cannot be guessed
-    ///   and placed in a part.
-    public init(_ parts: [Part] = [], boundary: String? = nil) {
+    /// The parts, in order.
+    package var parts: [Part]
+    /// The delimiter between the parts, which must not occur in them (RFC 2046 §5.1.1).
+    package let boundary: String
+
+    package init(_ parts: [Part] = [], boundary: String? = nil) {
         self.parts = parts
         self.boundary = boundary ?? Self.randomBoundary()
     }
 
-    /// Appends a part.
-    public mutating func append(_ part: Part) { parts.append(part) }
-
     /// The value of `Content-Type`, with the boundary.
-    public var contentType: String {
+    package var contentType: String {
         "multipart/form-data; \(MultipartType.parameter(boundary))"
     }
 
-    /// One part: its headers and its body.
+    private static func randomBoundary() -> String {
+        var generator = SystemRandomNumberGenerator()
+        let bits = [generator.next(), generator.next()]
+        return "errand-"
+            + bits.map { bits in
+                let digits = String(bits, radix: 16)
+                return String(repeating: "0", count: 16 - digits.count) + digits
+            }.joined()
+    }
+}
+
+extension HTTPBody {
+    /// One part of a multipart body: its headers and its body.
     public struct Part: Sendable {
         /// The name of the form field; `nil` if ``headers`` contains `Content-Disposition`.
         ///
@@ -57,16 +51,11 @@ public struct MultipartBody: Sendable {
         public var body: HTTPBody
         /// Additional header fields; they replace the fields that the other properties generate.
         ///
-        /// `HTTPFields` replaces control characters in values by spaces. ``headerFieldValues`` refuses them.
+        /// A name of `HTTPField.Name.custom(_:)` that is not a token fails the request with
+        /// ``RequestError/Code/invalidBody``. `HTTPFields` replaces control characters in values by spaces.
         public var headers: HTTPFields
-        /// Header fields as text that is not known to be valid; they replace ``headers`` of the same name.
-        ///
-        /// Default none. A name that is not a token, or a value with a control character such as a line break,
-        /// fails the request with ``RequestError/Code/invalidBody``.
-        public var headerFieldValues: HeaderPairs = [:]
 
         /// Creates a part from any body.
-        @_disfavoredOverload
         public init(
             name: String?, filename: String? = nil, body: HTTPBody, headers: HTTPFields = [:]
         ) {
@@ -74,24 +63,6 @@ public struct MultipartBody: Sendable {
             self.filename = filename
             self.body = body
             self.headers = headers
-        }
-
-        /// Creates a part from any body, with header fields as a literal.
-        ///
-        /// A value that `HTTPFields` would change is in ``headerFieldValues``, where it is checked.
-        public init(
-            name: String?, filename: String? = nil, body: HTTPBody,
-            headers: KeyValuePairs<HTTPField.Name, String>
-        ) {
-            self.init(name: name, filename: filename, body: body, headers: HTTPFields())
-            for (name, value) in headers {
-                let field = HTTPField(name: name, value: value)
-                if field.value == value {
-                    self.headers.append(field)
-                } else {
-                    headerFieldValues.append(name.rawName, value)
-                }
-            }
         }
 
         /// A text field in UTF-8.
@@ -158,24 +129,26 @@ public struct MultipartBody: Sendable {
                     length: length, contentType: contentType, isReplayable: isReplayable, make))
         }
     }
-
-    private static func randomBoundary() -> String {
-        var generator = SystemRandomNumberGenerator()
-        let bits = [generator.next(), generator.next()]
-        return "errand-"
-            + bits.map { bits in
-                let digits = String(bits, radix: 16)
-                return String(repeating: "0", count: 16 - digits.count) + digits
-            }.joined()
-    }
 }
 
 extension HTTPBody {
-    /// A body of several parts.
+    /// A body of several parts in the format `multipart/form-data` (RFC 7578).
     ///
-    /// Arguments of the endpoint that are placed in the body become text parts before the others.
-    public static func multipart(_ body: MultipartBody) -> Self {
-        HTTPBody(multipart: body, contentType: body.contentType)
+    ///     override var body: HTTPBody? {
+    ///         .multipart([.text("title", "Sunset"), .file("photo", photo)])
+    ///     }
+    ///
+    /// Files are read while they are sent. `Content-Length` is sent if the length of every part is known. Arguments of
+    /// the endpoint that are placed in the body become text parts before the others.
+    ///
+    /// - Parameters:
+    ///   - parts: The parts, in order.
+    ///   - boundary: The delimiter between the parts, which must not occur in them: 1 to 70 characters
+    ///     (RFC 2046 §5.1.1). Default `nil`: 128 random bits, which cannot be guessed and placed in a part. An invalid
+    ///     boundary fails the request with ``RequestError/Code/invalidBody``.
+    public static func multipart(_ parts: [Part], boundary: String? = nil) -> Self {
+        let multipart = MultipartBody(parts, boundary: boundary)
+        return HTTPBody(multipart: multipart, contentType: multipart.contentType)
     }
 
     /// The body with arguments as text parts before its own parts; unchanged if it is not multipart.

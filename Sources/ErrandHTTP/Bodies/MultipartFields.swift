@@ -3,7 +3,7 @@ import Foundation
 /// Converts arguments to text parts with unescaped names such as `a[b]`; data becomes parts with raw bytes.
 package struct MultipartFields {
     package let encoding: ArgumentEncoding
-    private(set) var parts: [MultipartBody.Part] = []
+    private(set) var parts: [HTTPBody.Part] = []
     private var top = ""
 
     package init(encoding: ArgumentEncoding) { self.encoding = encoding }

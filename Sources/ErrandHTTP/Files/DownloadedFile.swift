@@ -3,7 +3,7 @@ public import Foundation
 /// The finished file of a download.
 public struct DownloadedFile: Sendable, Hashable {
     /// The file.
-    public var url: URL
+    public var file: URL
     /// The size of the file in bytes.
     public var bytes: Int64
     /// The number of bytes that were on the disk when the request began, and were not received again.
@@ -27,22 +27,22 @@ public struct DownloadedFile: Sendable, Hashable {
 
     /// Creates the value of a file, for example in a test.
     public init(
-        url: URL, bytes: Int64, resumedOffset: Int64 = 0, digests: [Digest] = [],
+        file: URL, bytes: Int64, resumedOffset: Int64 = 0, digests: [Digest] = [],
         contentType: String? = nil, suggestedName: String? = nil, duration: Duration = .zero,
         wasKept: Bool = false
     ) {
-        self.url = url
+        self.file = file
         self.bytes = bytes
         self.resumedOffset = resumedOffset
         self.digests = digests
         self.contentType = contentType
-        self.suggestedName = suggestedName ?? url.lastPathComponent
+        self.suggestedName = suggestedName ?? file.lastPathComponent
         self.duration = duration
         self.wasKept = wasKept
     }
 
     /// The path of the file.
-    public var path: String { url.path }
+    public var path: String { file.path }
 
     /// The digest of an algorithm; `nil` if it was not computed.
     public func digest(_ algorithm: Digest.Algorithm) -> Digest? {

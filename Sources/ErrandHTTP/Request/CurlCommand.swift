@@ -164,7 +164,7 @@ private struct CurlContent {
     // MARK: - Forms
 
     /// The header lines of a part.
-    private func lines(of part: MultipartBody.Part, _ multipart: MultipartBody) -> [String] {
+    private func lines(of part: HTTPBody.Part, _ multipart: MultipartBody) -> [String] {
         String(decoding: multipart.head(of: part), as: UTF8.self).replacing(bytes: "\r", with: "")
             .pieces(at: "\n").dropFirst().map { String($0) }
     }
@@ -184,7 +184,7 @@ private struct CurlContent {
     }
 
     private mutating func add(
-        _ part: MultipartBody.Part, _ number: Int, _ multipart: MultipartBody
+        _ part: HTTPBody.Part, _ number: Int, _ multipart: MultipartBody
     ) {
         var source: String
         switch ((try? part.body.encoded(by: .requestDefault)) ?? part.body).storage {
@@ -197,7 +197,7 @@ private struct CurlContent {
             source = file("the bytes of part \(number)", number)
         }
         let isSimple =
-            part.headers.isEmpty && part.headerFieldValues.isEmpty && !part.sendsExtendedFilename
+            part.headers.isEmpty && !part.sendsExtendedFilename
             && part.name?.isEmpty == false
             && part.name?.utf8.allSatisfy(Self.nameBytes.contains) == true
         // curl accepts a file name for files only, and derives one from the path.

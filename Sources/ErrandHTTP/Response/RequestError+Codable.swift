@@ -22,7 +22,9 @@ extension RequestError: Codable {
         endpoint = try values.decodeIfPresent(String.self, forKey: .endpoint)
         let method = try values.decodeIfPresent(String.self, forKey: .method)
         self.method = method.map { HTTPMethod(rawValue: $0) }
-        url = try values.decodeIfPresent(String.self, forKey: .url)
+        url = try values.decodeIfPresent(String.self, forKey: .url).flatMap {
+            try? HTTPURL(parsing: $0)
+        }
         let timeout = try values.decodeIfPresent(String.self, forKey: .timeout)
         self.timeout = timeout.flatMap { TimeoutKind(rawValue: $0) }
         let cacheMiss = try values.decodeIfPresent(String.self, forKey: .cacheMiss)
@@ -35,11 +37,9 @@ extension RequestError: Codable {
             try values.decodeIfPresent([RequestError].self, forKey: .previousErrors) ?? []
         underlying = try values.decodeIfPresent(RequestError.self, forKey: .underlying)
         if let status = try values.decodeIfPresent(Int.self, forKey: .status) {
-            let target =
-                url.flatMap { try? HTTPURL(parsing: $0) }
-                ?? HTTPURL(scheme: "http", host: "", port: 0)
             response = Response(
-                status: HTTPResponse.Status(code: min(max(status, 0), 999)), url: target,
+                status: HTTPResponse.Status(code: min(max(status, 0), 999)),
+                url: url ?? HTTPURL(scheme: "http", host: "", port: 0),
                 attempts: attempts)
         }
     }
@@ -53,7 +53,7 @@ extension RequestError: Codable {
         try values.encode(attempts, forKey: .attempts)
         try values.encodeIfPresent(endpoint, forKey: .endpoint)
         try values.encodeIfPresent(method?.rawValue, forKey: .method)
-        try values.encodeIfPresent(url, forKey: .url)
+        try values.encodeIfPresent(url?.string, forKey: .url)
         try values.encodeIfPresent(response?.statusCode, forKey: .status)
         try values.encodeIfPresent(timeout?.rawValue, forKey: .timeout)
         try values.encodeIfPresent(cacheMiss?.rawValue, forKey: .cacheMiss)

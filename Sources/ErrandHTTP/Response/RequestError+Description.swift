@@ -5,7 +5,8 @@ extension RequestError: CustomStringConvertible, LocalizedError {
     ///
     ///     GetIssue GET https://api.example.com/issues/25: status 404 (expected 200..<300). (unacceptableStatus, validate)
     public var description: String {
-        let subject = [endpoint, method?.rawValue, url].compactMap(\.self).joined(separator: " ")
+        let subject = [endpoint, method?.rawValue, url?.string].compactMap(\.self).joined(
+            separator: " ")
         var text = subject.isEmpty ? message : "\(subject): \(message)"
         if attempts > 1 { text += " After \(attempts) attempts." }
         return "\(text) (\(code), \(stage.rawValue))"
@@ -27,9 +28,7 @@ extension RequestError {
         guard self.endpoint == nil else { return }
         self.endpoint = endpoint
         self.method = method
-        self.url = url.flatMap {
-            $0 == HTTPURL() ? nil : $0.text(userInfo: nil, query: nil, fragment: nil)
-        }
+        self.url = url == HTTPURL() ? nil : url?.withoutSecrets
     }
 
     /// Takes the name of the request from another error of the same request.

@@ -70,7 +70,7 @@ public struct RequestError: Error, Sendable {
     ///
     /// Before redirects; the response's URL is that after them. `nil` for an error that belongs to
     /// no request, if the URL is invalid, or for a member that a batch did not start.
-    public var url: String? {
+    public var url: HTTPURL? {
         get { shared.value.url }
         set { change { $0.url = newValue } }
     }
@@ -147,7 +147,7 @@ public struct RequestError: Error, Sendable {
         var precedingResponses: [Response] = []
         var endpoint: String?
         var method: HTTPMethod?
-        var url: String?
+        var url: HTTPURL?
     }
 
     private var shared: Shared<Fields>

@@ -13,40 +13,27 @@ extension Response {
         public var parameters: [String: String]
     }
 
-    /// The links of a response, in order.
-    public struct Links: Sendable, Hashable, RandomAccessCollection {
-        private let links: [Link]
-
-        init(_ links: [Link]) { self.links = links }
-
-        /// The position of the first link.
-        public var startIndex: Int { links.startIndex }
-        /// The position after the last link.
-        public var endIndex: Int { links.endIndex }
-
-        /// The link at a position.
-        public subscript(position: Int) -> Link { links[position] }
-
-        /// The target of the first link with a relation type, such as `next`; `nil` if there is none.
-        ///
-        /// Letter case does not matter. Links with an anchor belong to another resource and are not searched
-        /// (RFC 8288 §3.2).
-        public subscript(_ relation: String) -> HTTPURL? {
-            let relation = relation.lowercasedASCII()
-            return links.first { $0.anchor == nil && $0.relations.contains(relation) }?.url
-        }
-    }
-
     /// The links of the `Link` header fields (RFC 8288), parsed at every call.
     ///
-    ///     let next = response.links["next"]
+    /// ``link(_:)`` finds one by its relation type.
     ///
     /// A malformed link is left out, and the others of its field remain; so are links without a relation type, or with
     /// an invalid target. A field with more than 200 links has none.
-    public var links: Links {
-        guard let name = Self.linkField else { return Links([]) }
+    public var links: [Link] {
+        guard let name = Self.linkField else { return [] }
         let values = headers[fields: name].flatMap { LinkField.links(of: $0.receivedText) }
-        return Links(values.compactMap { link(from: $0) })
+        return values.compactMap { link(from: $0) }
+    }
+
+    /// The target of the first link with a relation type, such as `next`; `nil` if there is none.
+    ///
+    ///     let next = response.link("next")
+    ///
+    /// Letter case does not matter. Links with an anchor belong to another resource and are not searched
+    /// (RFC 8288 §3.2).
+    public func link(_ relation: String) -> HTTPURL? {
+        let relation = relation.lowercasedASCII()
+        return links.first { $0.anchor == nil && $0.relations.contains(relation) }?.url
     }
 
     private static let linkField = HTTPField.Name("Link")

@@ -239,18 +239,18 @@ public struct Response: Sendable {
     /// If a processor or `errorRecovery` has replaced the file, size and name are those of the new file.
     public var downloadedFile: DownloadedFile? {
         guard let file else { return nil }
-        if let downloaded = shared.value.downloaded?.value, downloaded.url == file {
+        if let downloaded = shared.value.downloaded?.value, downloaded.file == file {
             return downloaded
         }
         let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
         return DownloadedFile(
-            url: file, bytes: (attributes?[.size] as? NSNumber)?.int64Value ?? 0,
+            file: file, bytes: (attributes?[.size] as? NSNumber)?.int64Value ?? 0,
             contentType: headers[.contentType], suggestedName: suggestedFilename)
     }
 
     /// Makes the finished file of a download the body.
     package mutating func setDownloadedFile(_ downloaded: DownloadedFile) {
-        body = .file(downloaded.url)
+        body = .file(downloaded.file)
         change { $0.downloaded = Shared(downloaded) }
     }
 

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// An absolute or relative URI reference, split into its components (RFC 3986 §3).
 ///
 /// Components are text. Parsing percent-encodes non-ASCII characters and characters that a URI must not
@@ -225,6 +227,17 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
 
     /// The complete reference as text (RFC 3986 §5.3), with user info and query.
     public var string: String { text(userInfo: userInfo, query: query, fragment: fragment) }
+
+    /// The URL as Foundation's; `nil` if it is not ``isValid``, or Foundation does not accept it.
+    public var url: URL? { isValid ? URL(string: string) : nil }
+
+    /// The URL without user info, query and fragment, which can contain secrets.
+    package var withoutSecrets: HTTPURL {
+        if hasOnlyPath { return self }
+        var url = self
+        url.change { ($0.userInfo, $0.query, $0.fragment) = (nil, nil, nil) }
+        return url
+    }
 
     /// The text without user info, query values and fragment, which is safe for logs.
     public var redacted: String {

@@ -12,7 +12,7 @@ extension InspectedRequest {
         let time = event.uptime
         if let activity = Self.activity(after: event.kind, self) { enter(activity, at: time) }
         switch event.kind {
-        case .adapted(let method, let url): (self.method, shortURL) = (method, url)
+        case .adapted(let method, let url): (self.method, shortURL) = (method, url.string)
         case .cacheHit(let age, let source): cache = .hit(age: age, source: source)
         case .cacheMiss(.invalidCacheTime): break
         case .cacheMiss(let reason): cache = .miss(reason)

@@ -22,10 +22,12 @@ enum SwiftEndpointSource {
         }
         let headers = message.headers.filter { !ownHeaders.contains($0.name.lowercasedASCII()) }
         if !headers.isEmpty {
-            let lines = headers.map { "            \(literal($0.name)): \(literal($0.value))," }
+            let lines = headers.map {
+                "            .custom(\(literal($0.name))): \(literal($0.value)),"
+            }
             members.append(
                 "override func configure(_ request: inout RequestDescription) {\n"
-                    + "        super.configure(&request)\n        request.headerFieldValues = [\n"
+                    + "        super.configure(&request)\n        request.headers = [\n"
                     + lines.joined(separator: "\n") + "\n        ]\n    }")
         }
         if let data = message.postData {

@@ -26,7 +26,7 @@ final class Register: BaseRequest {
         request.cdnURL = "https://cdn.example.com"
         request.apiVersion = "v5"
         request.argumentPlacement = .body
-        request.headerFieldValues = ["X-Trace": "\(tag)"]
+        request.headers[.custom("X-Trace")] = "\(tag)"
         request.authorization = .basic(user: username, password: password)
         request.uses.remove(.sharedHeaders)
         request.uses.remove(.sharedArguments)
@@ -101,9 +101,9 @@ final class Custom: BaseRequest {
     }
 }
 
-final class Nick: Request<String> {
+final class Nick: BaseRequest, TypedRequest {
     override var url: EndpointURL { "/nick" }
-    override var decoder: ResponseDecoder<String> {
+    var decoder: ResponseDecoder<String> {
         ResponseDecoder { response in response.json["nick"].string ?? "" }
     }
 }
@@ -180,13 +180,13 @@ final class Forget: BaseRequest, VoidOutput {
     override var method: HTTPMethod { .delete }
 }
 
-final class Words: Request<[String]> {
+final class Words: BaseRequest, TypedRequest {
     override var url: EndpointURL { "/words" }
     override func configure(_ request: inout RequestDescription) {
         super.configure(&request)
         request.acceptance.format = .firstOf([.json, .text])
     }
-    override var decoder: ResponseDecoder<[String]> {
+    var decoder: ResponseDecoder<[String]> {
         .firstOf([.json(), ResponseDecoder.string.map { [$0] }])
     }
 }

@@ -173,8 +173,10 @@ final class HubModel {
     func inline() async throws {
         title = try await InlineRequest("issues/7", agent: Hub.agent).decoding(Issue.self).value()
             .title
-        let issues: Request<[Issue]> = InlineRequest("issues").decoding(at: ["data"])
+        let issues = InlineRequest("issues").decoding([Issue].self, at: ["data"])
         title = try await issues.value(on: other).first?.title ?? ""
+        let others: [Issue] = try await InlineRequest("issues").decoding().value()
+        title = others.first?.title ?? ""
     }
 }
 

@@ -15,7 +15,7 @@ import Testing
                 "b": true, "a": ["x": [1, 2]], "n": nil, "d": Data([1, 2]), "a[b]": "ü",
                 "s": Set(["q", "p"]),
             ]
-            $0.body = .multipart(MultipartBody([.text("last", "z")], boundary: "B"))
+            $0.body = .multipart([.text("last", "z")], boundary: "B")
         }
         #expect(request.url.query == nil)
         #expect(request.headers[.contentType] == "multipart/form-data; boundary=B")

@@ -203,7 +203,7 @@ struct RequestBuilderTests {
             }
             #expect(error?.code == .invalidCombination)
         }
-        let get = fixture.failure { $0.body = .multipart(MultipartBody([.text("a", "b")])) }
+        let get = fixture.failure { $0.body = .multipart([.text("a", "b")]) }
         #expect(get?.code == .invalidCombination)
     }
 

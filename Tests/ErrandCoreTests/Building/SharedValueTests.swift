@@ -86,7 +86,7 @@ struct SharedValueTests {
             default: Issue.record("The decoded body differs.")
             }
         }
-        let parts = HTTPBody.multipart(MultipartBody([.text("a", "b")]))
+        let parts = HTTPBody.multipart([.text("a", "b")])
         #expect(throws: EncodingError.self) {
             try JSONEncoder().encode(
                 CustomRequest(url: "http://h/", method: .post, headers: [], body: parts))

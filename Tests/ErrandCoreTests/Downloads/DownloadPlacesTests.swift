@@ -45,7 +45,7 @@ struct DownloadPlacesTests {
         useFolder()
         propose(proposed)
         let file = try await fixture.run().downloadedFile
-        #expect(file?.url.lastPathComponent == name && file?.suggestedName == name)
+        #expect(file?.file.lastPathComponent == name && file?.suggestedName == name)
         #expect(fixture.names == [name])
         #expect(haveSameBytes(fixture.content(name), content))
     }
@@ -129,7 +129,7 @@ struct DownloadPlacesTests {
         #expect(response.isFromCache && response.attempts == 0 && response.status == .ok)
         #expect(
             response.downloadedFile?.bytes == 3
-                && response.downloadedFile?.url == fixture.destination)
+                && response.downloadedFile?.file == fixture.destination)
         #expect(fixture.content() == Data("old".utf8))
     }
 
@@ -160,7 +160,7 @@ struct DownloadPlacesTests {
         let chunks = Counter()
         fixture.server.change { $0.onChunk = { _ in chunks.add() } }
         let file = try await fixture.run().downloadedFile
-        #expect(file?.url.lastPathComponent == "map.zip" && file?.bytes == 3)
+        #expect(file?.file.lastPathComponent == "map.zip" && file?.bytes == 3)
         #expect(chunks.count == 0 && fixture.names == ["map.zip"])
     }
 

@@ -30,7 +30,7 @@ struct DownloadedFileTests {
         }
         let response = try await fixture.run()
         let file = try #require(response.downloadedFile)
-        #expect(file.url == response.file && file.bytes == 100_000 && file.resumedOffset == 0)
+        #expect(file.file == response.file && file.bytes == 100_000 && file.resumedOffset == 0)
         #expect(file.contentType == "application/zip" && file.suggestedName == "map.zip")
         #expect(file.digests.isEmpty && file.duration >= .zero)
         #expect(file.path == fixture.destination.path)
@@ -81,7 +81,7 @@ struct DownloadedFileTests {
         let moved = fixture.directory.appendingPathComponent("moved.bin")
         try Data("moved".utf8).write(to: moved)
         response.body = .file(moved)
-        #expect(response.downloadedFile?.url == moved && response.downloadedFile?.bytes == 5)
+        #expect(response.downloadedFile?.file == moved && response.downloadedFile?.bytes == 5)
         response.body = .data(Data("x".utf8))
         #expect(response.downloadedFile == nil)
     }

@@ -9,7 +9,7 @@ import Testing
 @Suite(.limited) struct RequestEventCodingTests {
     private static let taskID = UUID()
 
-    private static func kinds() -> [RequestEvent.Kind] {
+    private static func kinds() throws -> [RequestEvent.Kind] {
         var timings = AttemptTimings()
         timings.queued = .microseconds(3)
         timings.firstByte = .nanoseconds(123_456_789)
@@ -19,7 +19,7 @@ import Testing
         var error = RequestError(.timedOut, stage: .transport, "Too slow.", timeout: .idle)
         error.endpoint = "GetUser"
         error.method = .put
-        error.url = "https://api.example.com/users"
+        error.url = try HTTPURL(parsing: "https://api.example.com/users")
         error.attempts = 2
         error.timings = timings
         error.previousErrors = [RequestError(.cannotConnect, stage: .transport, "Refused.")]
@@ -33,14 +33,16 @@ import Testing
         (progress.bytesReceived, progress.totalBytesToReceive) = (3, 1 << 40)
         (progress.resumedBytes, progress.bytesReceivedPerSecond) = (1, 2.5)
         return [
-            .started, .adapted(method: .post, url: "https://api.example.com/users"), .joined,
+            .started,
+            .adapted(method: .post, url: try HTTPURL(parsing: "https://api.example.com/users")),
+            .joined,
             .cacheHit(age: .milliseconds(1500), source: .revalidated), .cacheMiss(.expired),
             .storedResponseKept(error), .cacheStored(bytes: 17), .cacheWriteFailed(error),
             .cacheNotStored(.refusedByClosure), .cacheEvicted(entries: 3), .storeProblem(error),
             .suspended, .continued, .cancelled, .waitingForConnectivity, .queued,
             .dequeued(after: .seconds(1)), .rateLimited(for: .nanoseconds(9)),
             .requestBodySent(attempt: 1, bytes: 1 << 40), .bodyReceived(attempt: 2, bytes: 5),
-            .transferStarted(attempt: 1, url: "https://a.example/"),
+            .transferStarted(attempt: 1, url: try HTTPURL(parsing: "https://a.example/")),
             .informational(attempt: 1, HTTPResponse.Status(code: 103)),
             .phase(attempt: 1, .secured, after: .microseconds(7)),
             .transferEnded(attempt: 1, timings, error), .transferEnded(attempt: 1, timings, nil),
@@ -51,7 +53,8 @@ import Testing
             .connectionOpened(attempt: 1, connection), .connectionReused(attempt: 2, connection),
             .progress(progress), .progress(TransferProgress()),
             .chunkSent(attempt: 1, bytes: 65536), .chunkReceived(attempt: 1, bytes: 1),
-            .headReceived(attempt: 1, .notFound), .redirected(to: "https://b.example/", .found),
+            .headReceived(attempt: 1, .notFound),
+            .redirected(to: try HTTPURL(parsing: "https://b.example/"), .found),
             .attemptEnded(3, timings, error), .retrying(after: .seconds(2), error),
             .resumed(offset: 1 << 33), .validated(error), .validated(nil), .ended(error),
             .ended(nil),
@@ -59,7 +62,7 @@ import Testing
     }
 
     @Test func everyKindIsDecodedAsItWas() throws {
-        for kind in Self.kinds() {
+        for kind in try Self.kinds() {
             let event = RequestEvent(
                 taskID: Self.taskID, endpoint: "GetUser", tag: 3, uptime: .nanoseconds(1_234_567),
                 kind: kind)
@@ -76,7 +79,7 @@ import Testing
     /// The names are those of the cases, and do not change.
     @Test func namesAreThoseOfTheCases() throws {
         var types: Set<String> = []
-        for kind in Self.kinds() {
+        for kind in try Self.kinds() {
             let data = try JSONEncoder().encode(kind)
             let object = try #require(
                 try JSONSerialization.jsonObject(with: data) as? [String: Any])

@@ -133,18 +133,17 @@ struct JSONBodyTests {
     @Test func partsAreEncodedAsWell() throws {
         var encoder = JSONWriter()
         encoder.keyEncodingStrategy = .convertToSnakeCase
-        let inner = MultipartBody([.json("inner", ["a": 1]), .json("shared", SharedNote())])
-        let body = HTTPBody.multipart(
-            MultipartBody([
-                .json("note", Note()), .text("t", "x"),
-                .init(name: "m", body: .multipart(inner)),
-            ]))
+        let inner = HTTPBody.multipart([.json("inner", ["a": 1]), .json("shared", SharedNote())])
+        let body = HTTPBody.multipart([
+            .json("note", Note()), .text("t", "x"),
+            .init(name: "m", body: inner),
+        ])
         #expect(body.needsEncoding)
         let parts = try #require(try body.encoded(by: encoder).multipart?.parts)
         #expect(try text(parts[0].body)?.hasPrefix(#"{"user_name""#) == true)
         #expect(!parts[2].body.needsEncoding)
         #expect(try text(parts[2].body.multipart?.parts[0].body ?? parts[1].body) == #"{"a":1}"#)
-        #expect(!HTTPBody.multipart(MultipartBody([.text("t", "x")])).needsEncoding)
+        #expect(!HTTPBody.multipart([.text("t", "x")]).needsEncoding)
     }
 
     @Test func rulesOfArgumentsApplyOnRequest() throws {

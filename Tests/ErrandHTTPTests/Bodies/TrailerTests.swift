@@ -8,7 +8,10 @@ import Testing
 /// Trailers are part of a body: they are checked, described and kept with it.
 struct TrailerTests {
     private func body(_ names: [String], _ body: HTTPBody = .string("abc")) -> HTTPBody {
-        body.trailers(names) { HeaderPairs(names.map { ($0, "hush") }) }
+        let names = names.map(HTTPField.Name.custom)
+        return body.trailers(names) {
+            HTTPFields(names.map { HTTPField(name: $0, value: "hush") })
+        }
     }
 
     private func request(_ body: HTTPBody, to url: String = "https://a.example/x") throws
@@ -58,7 +61,7 @@ struct TrailerTests {
         try BodyCompression.apply(Doubling(), to: &request, endpoint: "Test", isEncoded: false)
         #expect(request.body?.trailerNames == ["X-Sum"])
         #expect(request.body?.knownLength == 6)
-        let multipart = body(["X-Sum"], .multipart(MultipartBody([.text("a", "b")])))
+        let multipart = body(["X-Sum"], .multipart([.text("a", "b")]))
         let added = try multipart.addingMultipartFields(["c": "d"], encoding: ArgumentEncoding())
         #expect(added.trailerNames == ["X-Sum"] && added.multipart?.parts.count == 2)
         let encoded = try body(["X-Sum"], .json(["a": 1])).encoded(by: .requestDefault)

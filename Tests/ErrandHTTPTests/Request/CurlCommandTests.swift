@@ -69,7 +69,7 @@ struct CurlCommandTests {
                 == "curl --request POST --url http://h/ --header 'Content-Type: a/b' --compressed "
                 + "--data-binary @body.bin # body.bin: the 1 bytes of the body")
         #expect(
-            try command(.get, body: .multipart(MultipartBody(boundary: "x")))
+            try command(.get, body: .multipart([], boundary: "x"))
                 == "curl --request GET --url http://h/ "
                 + "--header 'Content-Type: multipart/form-data; boundary=x' --compressed "
                 + "--data-binary @body.bin # body.bin: the bytes of the body")
@@ -79,13 +79,12 @@ struct CurlCommandTests {
     }
 
     @Test func partsBecomeForms() throws {
-        let body = HTTPBody.multipart(
-            MultipartBody([
-                .text("title", "a \"b\""),
-                .file("photo", URL(fileURLWithPath: "/tmp/a.png"), contentType: "image/png"),
-                .data("raw", Data([0xFF])),
-                .data("note", Data("x".utf8), filename: "n.txt", contentType: "text/plain"),
-            ]))
+        let body = HTTPBody.multipart([
+            .text("title", "a \"b\""),
+            .file("photo", URL(fileURLWithPath: "/tmp/a.png"), contentType: "image/png"),
+            .data("raw", Data([0xFF])),
+            .data("note", Data("x".utf8), filename: "n.txt", contentType: "text/plain"),
+        ])
         #expect(
             try command(.post, body: body)
                 == "curl --request POST --url http://h/ --compressed "
@@ -105,12 +104,11 @@ struct CurlCommandTests {
             String(repeating: "a", count: 70_000),
         ] {
             #expect(try command(.post, body: .string(text)).contains("--data-binary @body.bin"))
-            let form = HTTPBody.multipart(MultipartBody([.text("a", text)]))
+            let form = HTTPBody.multipart([.text("a", text)])
             #expect(try command(.post, body: form).contains("part-1.bin"))
         }
         #expect(try command(.post, body: .string("a\n\tb")).hasSuffix("'a\n\tb'"))
-        let named = HTTPBody.multipart(
-            MultipartBody([.data("a", Data(), filename: "\u{15}", contentType: "a/b")]))
+        let named = HTTPBody.multipart([.data("a", Data(), filename: "\u{15}", contentType: "a/b")])
         #expect(try command(.post, body: named).contains("--data-binary @body.bin"))
     }
 
@@ -162,7 +160,7 @@ struct CurlCommandTests {
                 ).curlCommand(redactsSecrets: false))
             commands.append(
                 try request(
-                    .post, body: .multipart(MultipartBody([.text(text, text)]))
+                    .post, body: .multipart([.text(text, text)])
                 ).curlCommand(redactsSecrets: false))
         }
         let read = try await arguments(of: commands)
@@ -183,7 +181,7 @@ struct CurlCommandTests {
 
     @Test func methodsTrailersAndPathsAreQuoted() async throws {
         let body = HTTPBody.file(URL(fileURLWithPath: "/tmp/a'\u{301}; id"))
-            .trailers(["X-'`id`", "X-Sum"]) { [:] }
+            .trailers([.custom("X-'`id`"), .custom("X-Sum")]) { [:] }
         let command = try request(HTTPMethod("A'`id`"), body: body).curlCommand()
         let words = try await arguments(of: [command])
         #expect(words.first?.contains("A'`id`") == true)

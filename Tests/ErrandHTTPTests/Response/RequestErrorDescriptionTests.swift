@@ -13,7 +13,7 @@ import Testing
                 == "status 404 (expected 200..<300). After 3 attempts. (unacceptableStatus, validate)"
         )
         error.name(endpoint: "GetIssue", method: .get, url: try HTTPURL(parsing: url))
-        #expect(error.url == "https://api.example.com/issues/25")
+        #expect(error.url?.string == "https://api.example.com/issues/25")
         #expect(
             error.description
                 == "GetIssue GET https://api.example.com/issues/25: status 404 (expected 200..<300). "

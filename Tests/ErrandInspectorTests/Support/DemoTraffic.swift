@@ -66,7 +66,7 @@ final class DemoTraffic: Sendable {
         func pass(_ milliseconds: Int) { clock.advance(by: .milliseconds(milliseconds)) }
         guard let uri = try? HTTPURL(parsing: url) else { return }
         emit(.started)
-        emit(.adapted(method: shape.method, url: uri.redacted))
+        emit(.adapted(method: shape.method, url: uri.withoutSecrets))
         if shape.cached {
             pass(2)
             emit(.cacheHit(age: .seconds(42), source: .cacheFresh))
@@ -147,7 +147,7 @@ final class DemoTraffic: Sendable {
         }
         emit(.attemptStarted(attempt), nil)
         let number = capture.transferStarted(request, attempt: attempt)
-        emit(.transferStarted(attempt: attempt, url: url.redacted), nil)
+        emit(.transferStarted(attempt: attempt, url: url.withoutSecrets), nil)
         if shape.error == nil { capture.transferUses(connection(to: url), number) }
         guard !shape.isOpen else { return }
         var timings = AttemptTimings()

@@ -17,7 +17,7 @@ private final class OwnCookieHeader: BaseRequest {
     override var url: EndpointURL { "x" }
     override func configure(_ request: inout RequestDescription) {
         super.configure(&request)
-        request.headerFieldValues = ["Cookie": "a=mine; own=1"]
+        request.headers[.cookie] = "a=mine; own=1"
     }
 }
 

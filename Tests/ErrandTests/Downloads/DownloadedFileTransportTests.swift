@@ -57,11 +57,11 @@ import Testing
         }
         try await server.start()
         let file = try await download("/f?token=1", kind) { $0.computedDigests = [.md5] }
-        #expect(try names() == ["naïve.bin"] && file.url.lastPathComponent == "naïve.bin")
+        #expect(try names() == ["naïve.bin"] && file.file.lastPathComponent == "naïve.bin")
         #expect(file.bytes == 300_000 && file.contentType == "application/x-test")
         #expect(file.digest(.sha512)?.hex == SHA512.hex(Self.content))
         #expect(file.digest(.md5)?.hex == MD5.hex(Self.content))
-        #expect(try haveSameBytes(Data(contentsOf: file.url), Self.content))
+        #expect(try haveSameBytes(Data(contentsOf: file.file), Self.content))
         await server.stop()
     }
 

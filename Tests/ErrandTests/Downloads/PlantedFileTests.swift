@@ -22,7 +22,7 @@ import Testing
         defer { cleanUp() }
         try planted.plant(at: file("body.part"))
         if planted != .folder { try planted.plant(at: file("body")) }
-        let body = MultipartBody([.text("field", "text")])
+        let body = HTTPBody.multipart([.text("field", "text")])
         _ = try await body.write(to: file("body"))
         #expect(try Data(contentsOf: file("body")).count > 100)
         #expect(planted.victimIsIntact(beside: file("body.part")))

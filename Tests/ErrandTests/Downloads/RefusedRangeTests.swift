@@ -133,7 +133,7 @@ import Testing
         let file = try #require(response.downloadedFile)
         #expect(file.bytes == Int64(Self.content.count))
         #expect(file.resumedOffset == Int64(2 * Self.piece))
-        #expect(haveSameBytes(try Data(contentsOf: file.url), Self.content))
+        #expect(haveSameBytes(try Data(contentsOf: file.file), Self.content))
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         #expect(names == ["f.bin"])
         await server.stop()

@@ -87,7 +87,7 @@ import Testing
         let file = try #require(response.downloadedFile)
         #expect(file.bytes == Int64(Self.content.count) && file.resumedOffset == offset)
         #expect(file.digests == [.sha256(Self.digest)])
-        #expect(try haveSameBytes(Data(contentsOf: file.url), Self.content))
+        #expect(try haveSameBytes(Data(contentsOf: file.file), Self.content))
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["f.bin"])
     }
 

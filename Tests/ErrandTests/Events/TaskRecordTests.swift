@@ -28,9 +28,7 @@ import Testing
         #expect(record.id == task.id && record.endpoint == "GetUser" && record.tag == 4)
         #expect(record.state == .succeeded && record.status == 200 && record.error == nil)
         #expect(record.method == "GET" && record.attempts == 1 && record.source == "network")
-        #expect(
-            record.url == "https://api.example.com/users?…"
-                || record.url == "https://api.example.com/users")
+        #expect(record.url?.hasPrefix("https://api.example.com/users") == true)
         #expect(record.transfers.map(\.firstByte) == [.milliseconds(3)])
         #expect(record.bytesReceived == 9)
         let text = String(decoding: try JSONEncoder().encode(record), as: UTF8.self)

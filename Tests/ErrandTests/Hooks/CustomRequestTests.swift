@@ -137,7 +137,6 @@ import Testing
             ("arguments", { $0.arguments = [:] }), ("body", { $0.body = .string("x") }),
             ("cache.arguments", { $0.cache.arguments = ["a": 1] }),
             ("headers", { $0.headers = [.from: "a"] }),
-            ("headerFieldValues", { $0.headerFieldValues = ["From": "a"] }),
         ]
         for (name, change) in changes {
             try await expectRefusal(name) {

@@ -239,7 +239,7 @@ import Testing
                 try await fixture.with(Plain("x")).send()
             }
             #expect(error?.code == code)
-            #expect(error?.endpoint == "Plain" && error?.url == "https://api.example.com/x")
+            #expect(error?.endpoint == "Plain" && error?.url?.string == "https://api.example.com/x")
             #expect((error?.underlying is Refused) == (code == .processingFailed))
             if code == .rejected { #expect(error?.message == "Not today.") }
             #expect(fixture.transport.requests.isEmpty)

@@ -83,11 +83,11 @@ import Testing
             }
         ).send()
         // A streamed body: the configuration's encoder skips it, the endpoint's own encoder fails.
-        let parts = MultipartBody([.text("a", "b")])
+        let parts = HTTPBody.multipart([.text("a", "b")])
         try await fixture.with(
             InlineRequest("x") {
                 $0.method = .post
-                $0.body = .multipart(parts)
+                $0.body = parts
             }
         ).send()
         let sent = fixture.transport.requests
@@ -97,7 +97,7 @@ import Testing
             try await fixture.with(
                 InlineRequest("x") {
                     $0.method = .post
-                    $0.body = .multipart(parts)
+                    $0.body = parts
                     $0.compression = ReversingBodyEncoder()
                 }
             ).send()

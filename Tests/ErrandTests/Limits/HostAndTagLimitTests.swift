@@ -140,6 +140,6 @@ import Testing
 extension RequestEvent {
     /// The URL of a transfer that has started; `nil` for other events.
     fileprivate var startedTransfer: String? {
-        if case .transferStarted(_, let url) = kind { url } else { nil }
+        if case .transferStarted(_, let url) = kind { url.string } else { nil }
     }
 }

@@ -171,7 +171,7 @@ import Testing
             switch kind {
             case "data": .data(bytes)
             case "file": .file(file)
-            case "multipart": .multipart(MultipartBody([.file("f", file), .text("a", "b")]))
+            case "multipart": .multipart([.file("f", file), .text("a", "b")])
             default:
                 .stream {
                     AsyncStream { stream in

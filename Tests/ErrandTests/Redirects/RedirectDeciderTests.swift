@@ -120,8 +120,7 @@ import Testing
         }
         let request = InlineRequest("old") {
             $0.authorization = .bearer("secret")
-            $0.headers = [.cookie: "a=1", .acceptLanguage: "de"]
-            $0.headerFieldValues = ["X-Api-Key": "k"]
+            $0.headers = [.cookie: "a=1", .acceptLanguage: "de", .custom("X-Api-Key"): "k"]
         }
         try await fixture.with(request).send()
         let hop = try #require(fixture.transport.requests.last)

@@ -49,7 +49,7 @@ import Testing
                 }.decoding(User.self)
             }
         try await chain.send(on: fixture.agent)
-        #expect((chain.requests.last as? Request<User>)?.output?.nick == "b")
+        #expect((chain.requests.last as? any TypedRequest<User>)?.output?.nick == "b")
     }
 
     @Test func decodedDownloadIsRefusedBeforeSending() async throws {

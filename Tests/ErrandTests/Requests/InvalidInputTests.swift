@@ -33,20 +33,16 @@ import Testing
         try await expect(.invalidMethod) { $0.method = HTTPMethod(method) }
     }
 
-    @Test(arguments: [
-        ["X-A": "b\r\nX-Injected: c"], ["X-A": "b\nc"], ["X-A": "b\u{0}"], ["X A": "b"], ["": "b"],
-        ["X-A\r\nX-B": "c"], ["X-A:": "b"],
-    ])
-    func invalidHeaderFails(headers: [String: String]) async throws {
-        try await expect(.invalidHeader) { $0.headerFieldValues = HeaderPairs(headers) }
+    @Test(arguments: ["X A", "", "X-A\r\nX-B", "X-A:", "Ü"])
+    func invalidHeaderFails(name: String) async throws {
+        try await expect(.invalidHeader) { $0.headers[.custom(name)] = "b" }
     }
 
     @Test func invalidHeaderMessageOmitsTheValue() async throws {
         let fixture = AgentFixture()
-        let request = fixture.with(
-            InlineRequest("x") { $0.headerFieldValues = ["X-Token": "secret\r\n"] })
+        let request = fixture.with(InlineRequest("x") { $0.headers[.custom("X Token")] = "secret" })
         let error = await #expect(throws: RequestError.self) { try await request.send() }
-        #expect(error?.description.contains("X-Token") == true)
+        #expect(error?.description.contains(#""X Token""#) == true)
         #expect(error?.description.contains("secret") == false)
     }
 

@@ -75,7 +75,7 @@ import Testing
             (
                 InlineRequest("x") {
                     $0.method = .post
-                    $0.body = .multipart(MultipartBody([.json("issue", issue)]))
+                    $0.body = .multipart([.json("issue", issue)])
                 }, .invalidBody
             ),
         ]

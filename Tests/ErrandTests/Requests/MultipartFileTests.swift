@@ -10,9 +10,9 @@ import Testing
 @Suite(.limited)
 struct MultipartFileTests {
     @Test func extendedFilenamesAreSentOnRequest() async throws {
-        var part = MultipartBody.Part.data("f", Data("x".utf8), filename: "naïve 日\"*.txt")
+        var part = HTTPBody.Part.data("f", Data("x".utf8), filename: "naïve 日\"*.txt")
         func head() async throws -> String {
-            let body = HTTPBody.multipart(MultipartBody([part], boundary: "B"))
+            let body = HTTPBody.multipart([part], boundary: "B")
             let text = String(decoding: try await body.bytes(), as: UTF8.self)
             return try #require(text.components(separatedBy: "\r\n").dropFirst().first)
         }
@@ -27,7 +27,7 @@ struct MultipartFileTests {
 
     @Test func bodyIsWrittenToAFileAndSentFromIt() async throws {
         let target = try TemporaryFile(Data("old".utf8), name: "body")
-        let body = MultipartBody([
+        let body = HTTPBody.multipart([
             .text("a", "1"),
             .stream("s", filename: "s.bin") {
                 AsyncStream<Data> { chunks in
@@ -36,7 +36,7 @@ struct MultipartFileTests {
                 }
             },
         ])
-        let expected = try await HTTPBody.multipart(body).bytes()
+        let expected = try await body.bytes()
         let file = try await body.write(to: target.url)
         #expect(file.contentType == body.contentType)
         #expect(try Data(contentsOf: target.url) == expected)
@@ -47,14 +47,14 @@ struct MultipartFileTests {
 
     @Test func failedWriteKeepsTheExistingFile() async throws {
         let target = try TemporaryFile(Data("old".utf8), name: "body")
-        let missing = MultipartBody([.file("f", URL(fileURLWithPath: "/no/such/file"))])
+        let missing = HTTPBody.multipart([.file("f", URL(fileURLWithPath: "/no/such/file"))])
         var error = await #expect(throws: RequestError.self) {
             try await missing.write(to: target.url)
         }
         #expect(error?.code == .invalidBody)
         #expect(try Data(contentsOf: target.url) == Data("old".utf8))
         error = await #expect(throws: RequestError.self) {
-            try await MultipartBody().write(to: URL(fileURLWithPath: "/no/such/folder/body"))
+            try await HTTPBody.multipart([]).write(to: URL(fileURLWithPath: "/no/such/folder/body"))
         }
         #expect(error?.code == .fileFailed)
     }

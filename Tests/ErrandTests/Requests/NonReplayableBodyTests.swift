@@ -26,10 +26,10 @@ import Testing
         description.method = .put
         let streams = streams
         if isPart {
-            let part = MultipartBody.Part.stream("f", isReplayable: isReplayable) {
+            let part = HTTPBody.Part.stream("f", isReplayable: isReplayable) {
                 streams.chunks()
             }
-            description.body = .multipart(MultipartBody([.text("a", "b"), part]))
+            description.body = .multipart([.text("a", "b"), part])
         } else {
             description.body = .stream(isReplayable: isReplayable) { streams.chunks() }
         }

@@ -34,7 +34,7 @@ import Testing
             request.argumentPlacement = .query
             request.encoding = ArgumentEncoding()
             request.compression = ReversingBodyEncoder()
-            request.headerFieldValues = ["X-One": "1"]
+            request.headers[.custom("X-One")] = "1"
             request.authorization = .bearer("t")
             request.uses.remove(.sharedHeaders)
             request.uses.remove(.sharedArguments)

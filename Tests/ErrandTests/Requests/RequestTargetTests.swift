@@ -191,7 +191,7 @@ import Testing
         override var url: EndpointURL { "x" }
         override func configure(_ request: inout RequestDescription) {
             super.configure(&request)
-            request.headerFieldValues = ["Proxy-Authorization": "Basic c2VjcmV0"]
+            request.headers[.proxyAuthorization] = "Basic c2VjcmV0"
         }
     }
 

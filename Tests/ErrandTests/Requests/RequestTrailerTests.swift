@@ -12,10 +12,10 @@ import Testing
         override var url: EndpointURL { "/start" }
         override var method: HTTPMethod { .put }
         override var body: HTTPBody? {
-            .string("abc").trailers(["X-Sum", "X-Token"], into: 0) { sum, bytes in
+            .string("abc").trailers([.custom("X-Sum"), .custom("X-Token")], into: 0) { sum, bytes in
                 for byte in bytes { sum += Int(byte) }
             } fields: { sum in
-                ["X-Sum": "\(sum)", "X-Token": "hush"]
+                [.custom("X-Sum"): "\(sum)", .custom("X-Token"): "hush"]
             }
         }
     }
@@ -98,7 +98,9 @@ import Testing
         let fixture = fixture {
             $0.requestProcessors = [
                 ClosureRequestProcessor { request, _, _ in
-                    request.body = request.body?.trailers(["X-Own"]) { ["X-Own": "1"] }
+                    request.body = request.body?.trailers([.custom("X-Own")]) {
+                        [.custom("X-Own"): "1"]
+                    }
                 }
             ]
         }
@@ -115,7 +117,7 @@ import Testing
         let fixture = fixture()
         let request = InlineRequest("x") {
             $0.method = .post
-            $0.body = .string("abc").trailers([name]) { [:] }
+            $0.body = .string("abc").trailers([.custom(name)]) { [:] }
         }
         let error = await #expect(throws: RequestError.self) {
             try await fixture.with(request).send()
@@ -131,7 +133,7 @@ import Testing
             let request = InlineRequest("x") {
                 $0.method = .put
                 $0.cacheSeconds = 60
-                $0.body = .string("abc").trailers(["X-Sum"]) { [:] }
+                $0.body = .string("abc").trailers([.custom("X-Sum")]) { [:] }
             }
             try await fixture.with(request).send()
         }

@@ -251,7 +251,7 @@ import Testing
         fixture.transport.on(.get, "/x", .events("data: a\n\n"), .noContent)
         let request = InlineRequest("x") {
             if let own { $0.headers[.accept] = own }
-            if own != nil { $0.headerFieldValues = ["cache-control": "max-age=0"] }
+            if own != nil { $0.headers[.custom("cache-control")] = "max-age=0" }
             if declaration == .contentTypes {
                 $0.acceptance.contentTypes = ["text/event-stream"]
             }

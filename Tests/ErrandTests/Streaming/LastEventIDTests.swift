@@ -22,7 +22,7 @@ import Testing
     }
 
     /// The ways in which an endpoint continues an earlier stream.
-    enum Setting: CaseIterable, Sendable { case headers, headerFieldValues, customURLRequest }
+    enum Setting: CaseIterable, Sendable { case constant, custom, customURLRequest }
 
     @Test(arguments: Setting.allCases)
     func headerOfTheEndpointIsReplaced(setting: Setting) async throws {
@@ -35,10 +35,10 @@ import Testing
         custom.setValue("y", forHTTPHeaderField: "X-Other")
         let request: BaseRequest =
             switch setting {
-            case .headers: InlineRequest("x") { $0.headers[.lastEventID] = "5" }
-            case .headerFieldValues:
+            case .constant: InlineRequest("x") { $0.headers[.lastEventID] = "5" }
+            case .custom:
                 InlineRequest("x") {
-                    $0.headerFieldValues = ["LAST-EVENT-ID": "5", "X-Other": "y"]
+                    $0.headers = [.custom("LAST-EVENT-ID"): "5", .custom("X-Other"): "y"]
                 }
             case .customURLRequest: Custom(custom)
             }
@@ -50,7 +50,7 @@ import Testing
             #expect(next.headers[.lastEventID] == id)
             #expect(next.headers[values: .lastEventID].count == (id == nil ? 0 : 1))
             let other = HTTPField.Name("X-Other").flatMap { next.headers[$0] }
-            #expect(other == (setting == .headers ? nil : "y"))
+            #expect(other == (setting == .constant ? nil : "y"))
         }
         #expect(fixture.transport.requests.first?.headers[.lastEventID] == "5")
         let events = await reader.value

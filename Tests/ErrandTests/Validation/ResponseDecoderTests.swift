@@ -8,7 +8,7 @@ import Testing
 @Suite(.limited) struct ResponseDecoderTests {
     private struct Point: Codable, Equatable { var x: Int }
 
-    private final class DecodedRequest<Output: Sendable>: Request<Output> {
+    private final class DecodedRequest<Output: Sendable>: BaseRequest, TypedRequest {
         let customDecoder: ResponseDecoder<Output>
         init(_ decoder: ResponseDecoder<Output>) { customDecoder = decoder }
         override var url: EndpointURL { "x" }
@@ -16,7 +16,7 @@ import Testing
             super.configure(&request)
             request.acceptance.format = .any
         }
-        override var decoder: ResponseDecoder<Output> { customDecoder }
+        var decoder: ResponseDecoder<Output> { customDecoder }
     }
 
     private class DecodedJSON<Output: Decodable & Sendable>: JSONRequest<Output> {

@@ -151,13 +151,13 @@ import Testing
         final class Typed<Output: Decodable & Sendable>: JSONRequest<Output> {
             override var url: EndpointURL { "empty" }
         }
-        final class List: Request<[String]> {
+        final class List: BaseRequest, TypedRequest {
             override var url: EndpointURL { "empty" }
             override func configure(_ request: inout RequestDescription) {
                 super.configure(&request)
                 request.acceptance.format = .propertyList
             }
-            override var decoder: ResponseDecoder<[String]> { .propertyList() }
+            var decoder: ResponseDecoder<[String]> { .propertyList() }
         }
         let fixture = AgentFixture()
         fixture.transport.on(.get, "/empty", ScriptedResponse(status: .noContent))

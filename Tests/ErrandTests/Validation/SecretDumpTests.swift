@@ -280,12 +280,12 @@ import Testing
     @Test func bodies() {
         // A dump of `Data` shows the numbers of its bytes.
         let numbers = Data("hush".utf8).map { "\($0)" }
-        let part = MultipartBody.Part(
+        let part = HTTPBody.Part(
             name: "field", body: .string("hush"), headers: [.authorization: "hush"])
         let bodies: [HTTPBody] = [
-            .string("hush"), .json(["token": "hush"]), .multipart(MultipartBody([part])),
+            .string("hush"), .json(["token": "hush"]), .multipart([part]),
         ]
-        for value in bodies.map({ $0 as Any }) + [part, MultipartBody([part])] {
+        for value in bodies.map({ $0 as Any }) + [part, HTTPBody.multipart([part])] {
             expectNoSecret(value)
             var text = ""
             dump(value, to: &text)

@@ -15,16 +15,16 @@ import Testing
         var number: Int
     }
 
-    private final class GetOpaque: Request<Opaque> {
+    private final class GetOpaque: BaseRequest, TypedRequest {
         override var url: EndpointURL { "n5" }
-        override var decoder: ResponseDecoder<Opaque> {
+        var decoder: ResponseDecoder<Opaque> {
             ResponseDecoder { Opaque(number: $0.json.int ?? 0) }
         }
     }
 
-    private final class GetText: Request<String> {
+    private final class GetText: BaseRequest, TypedRequest {
         override var url: EndpointURL { "n2" }
-        override var decoder: ResponseDecoder<String> { .string }
+        var decoder: ResponseDecoder<String> { .string }
     }
 
     /// Three steps; the last one sends `last`, or else a request that it makes from both outputs.
@@ -335,18 +335,18 @@ import Testing
                 throw EncodingError.invalidValue(0, .init(codingPath: [], debugDescription: ""))
             }
         }
-        final class GetBroken: Request<Broken> {
+        final class GetBroken: BaseRequest, TypedRequest {
             override var url: EndpointURL { "n1" }
-            override var decoder: ResponseDecoder<Broken> { ResponseDecoder { _ in Broken() } }
+            var decoder: ResponseDecoder<Broken> { ResponseDecoder { _ in Broken() } }
         }
         let error = await failure(named(ChainRequest { GetBroken() }))
         #expect(error?.code == .chainFailed && error?.underlying is EncodingError)
     }
 
     @Test func floatingPointOutputsOfEveryValueAreRestored() async throws {
-        final class GetDouble: Request<Double> {
+        final class GetDouble: BaseRequest, TypedRequest {
             override var url: EndpointURL { "n1" }
-            override var decoder: ResponseDecoder<Double> { ResponseDecoder { _ in -.infinity } }
+            var decoder: ResponseDecoder<Double> { ResponseDecoder { _ in -.infinity } }
         }
         func make(last: String) -> ChainRequest.Typed<Int> {
             named(

@@ -12,7 +12,7 @@ import ErrandWorkflows
         private static let steps = 8
 
         /// A step that sends the output of the previous one.
-        private final class SendStep: Request<Int> {
+        private final class SendStep: BaseRequest, TypedRequest {
             let step: Int
             let input: Int
             private let role: [String: String]
@@ -33,7 +33,7 @@ import ErrandWorkflows
             override var url: EndpointURL {
                 "\(raw: role["url"] ?? "")/\(role["run"] ?? "")/\(step)/\(input)"
             }
-            override var decoder: ResponseDecoder<Int> { ResponseDecoder { $0.json.int ?? -1 } }
+            var decoder: ResponseDecoder<Int> { ResponseDecoder { $0.json.int ?? -1 } }
         }
 
         private static func output(of step: Int, _ input: Int) -> Int { 2 * input + step }

@@ -32,11 +32,11 @@ struct GraphFixture {
 }
 
 /// A request whose output is a number.
-final class GetNumber: Request<Int> {
+final class GetNumber: BaseRequest, TypedRequest {
     let path: String
     init(_ path: String) { self.path = path }
     override var url: EndpointURL { EndpointURL(raw: path) }
-    override var decoder: ResponseDecoder<Int> { ResponseDecoder { $0.json.int ?? -1 } }
+    var decoder: ResponseDecoder<Int> { ResponseDecoder { $0.json.int ?? -1 } }
 }
 
 /// A value that closures of several tasks share.

@@ -59,7 +59,7 @@ struct BandwidthContract {
             let limit = BandwidthLimit(
                 bytesPerSecond: nil, uploadBytesPerSecond: 100_000, clock: clock)
             let bytes = Self.bytes
-            let form = MultipartBody([
+            let form = HTTPBody.multipart([
                 .text("a", "b"),
                 .stream("file", length: Int64(bytes.count), filename: "f") {
                     AsyncStream<Data> {
@@ -68,7 +68,7 @@ struct BandwidthContract {
                     }
                 },
             ])
-            let body = isForm ? HTTPBody.multipart(form) : .data(bytes)
+            let body = isForm ? form : .data(bytes)
             let early = Mutex(0)
             let receiver = RecordingReceiver { record in
                 if Double(record.sent) / 100_000 > clock.uptime / .seconds(1) + 0.1 {

@@ -66,7 +66,7 @@ enum Capability: String, CaseIterable, Sendable {
             request.body = .string("x")
         case .requestTrailers:
             request.method = .post
-            request.body = .string("x").trailers(["X-Sum"]) { [:] }
+            request.body = .string("x").trailers([.custom("X-Sum")]) { [:] }
         case .ipv6Literal: request.url.host = "[::1]"
         case .undecodedContent: request.options.decodesContent = false
         case .http11OverTLS:

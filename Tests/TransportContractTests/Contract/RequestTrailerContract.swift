@@ -13,10 +13,11 @@ struct RequestTrailerContract {
 
     /// The body with the sum of its bytes as a trailer.
     private func summed(_ body: HTTPBody) -> HTTPBody {
-        body.trailers(["X-Sum", "X-Empty", "X-Missing"], into: 0) { sum, bytes in
+        body.trailers([.custom("X-Sum"), .custom("X-Empty"), .custom("X-Missing")], into: 0) {
+            sum, bytes in
             for byte in bytes { sum += Int(byte) }
         } fields: { sum in
-            ["X-Sum": "\(sum)", "X-Empty": "", "x-sum": "again"]
+            [.custom("X-Sum"): "\(sum)", .custom("X-Empty"): "", .custom("x-sum"): "again"]
         }
     }
 
@@ -53,9 +54,9 @@ struct RequestTrailerContract {
                 continuation.finish()
             }
         }
-        let parts = MultipartBody([.text("a", "b"), .file("c", file)])
+        let parts = HTTPBody.multipart([.text("a", "b"), .file("c", file)])
         let bodies: [HTTPBody] = [
-            .data(bytes), .data(Data()), .string("x"), .file(file), stream, .multipart(parts),
+            .data(bytes), .data(Data()), .string("x"), .file(file), stream, parts,
         ]
         try await ContractFixture.with(kind) { fixture async throws in
             fixture.server.otherwise { _ in LoopbackResponse(status: 201) }
@@ -91,9 +92,9 @@ struct RequestTrailerContract {
     @Test(arguments: kinds)
     func slowTrailersDoNotBlockOtherTransfers(kind: TransportKind) async throws {
         let gate = Gate()
-        let body = HTTPBody.string("abc").trailers(["X-Late"]) {
+        let body = HTTPBody.string("abc").trailers([.custom("X-Late")]) {
             try await gate.passed()
-            return ["X-Late": "yes"]
+            return [.custom("X-Late"): "yes"]
         }
         try await ContractFixture.with(kind) { fixture async throws in
             fixture.server.otherwise { _ in LoopbackResponse() }
@@ -111,12 +112,12 @@ struct RequestTrailerContract {
     @Test(arguments: kinds)
     func invalidTrailersFailTheTransfer(kind: TransportKind) async throws {
         struct Broken: Error {}
-        let failures: [(RequestError.Code, @Sendable () throws -> HeaderPairs)] = [
-            (.invalidHeader, { ["X-Sum": "1\r\nX-Injected: 1"] }),
-            (.invalidHeader, { ["X-Unannounced": "1"] }), (.bodyReadFailed, { throw Broken() }),
+        let failures: [(RequestError.Code, @Sendable () throws -> HTTPFields)] = [
+            (.invalidHeader, { [.custom("X-Unannounced"): "1"] }),
+            (.bodyReadFailed, { throw Broken() }),
         ]
         for (code, make) in failures {
-            let body = HTTPBody.string("abc").trailers(["X-Sum"]) { try make() }
+            let body = HTTPBody.string("abc").trailers([.custom("X-Sum")]) { try make() }
             try await ContractFixture.with(kind) { fixture async throws in
                 fixture.server.otherwise { _ in LoopbackResponse() }
                 try await fixture.fail(fixture.request(.post, body: body), code)
@@ -128,7 +129,7 @@ struct RequestTrailerContract {
     @Test(arguments: kinds)
     func cancellationEndsTheClosure(kind: TransportKind) async throws {
         let gate = Gate()
-        let body = HTTPBody.string("abc").trailers(["X-Sum"]) {
+        let body = HTTPBody.string("abc").trailers([.custom("X-Sum")]) {
             try await gate.passed()
             return [:]
         }
@@ -144,7 +145,7 @@ struct RequestTrailerContract {
     @Test(arguments: TransportKind.wire, ["Content-Length", "Host", "A B", ""])
     func forbiddenNamesAreRefusedBeforeSending(kind: TransportKind, name: String) async throws {
         try await ContractFixture.with(kind) { fixture async throws in
-            let body = HTTPBody.string("abc").trailers([name]) { [:] }
+            let body = HTTPBody.string("abc").trailers([.custom(name)]) { [:] }
             let error = #expect(throws: RequestError.self) {
                 try fixture.transport.check(fixture.request(.post, body: body))
             }

@@ -176,7 +176,7 @@ final class Member: BaseRequest {
 }
 
 /// The request of the programs with typed values.
-final class TypedMember: Request<Int> {
+final class TypedMember: BaseRequest, TypedRequest {
     override var url: EndpointURL { Member.address }
-    override var decoder: ResponseDecoder<Int> { ResponseDecoder { $0.data.count } }
+    var decoder: ResponseDecoder<Int> { ResponseDecoder { $0.data.count } }
 }

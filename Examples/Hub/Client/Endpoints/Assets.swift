@@ -24,7 +24,7 @@ final class UploadAsset: HubRequest, DecodableOutput {
         request.argumentPlacement = .query
     }
     override var body: HTTPBody? {
-        .multipart(MultipartBody([.json("metadata", asset), .file("file", file)]))
+        .multipart([.json("metadata", asset), .file("file", file)])
     }
 }
 

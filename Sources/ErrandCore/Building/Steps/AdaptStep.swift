@@ -91,6 +91,6 @@ package final class AdaptStep: Step {
         context.emit(
             .adapted(
                 method: pipelineRequest.request.method,
-                url: context.text(of: pipelineRequest.request.url)))
+                url: pipelineRequest.request.url.withoutSecrets))
     }
 }

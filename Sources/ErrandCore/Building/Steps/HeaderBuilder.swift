@@ -81,19 +81,7 @@ enum HeaderBuilder {
             }
             return fields
         }
-        var fields = description.headers
-        guard !description.headerFieldValues.isEmpty else { return fields }
-        var pairs: [HTTPField] = []
-        for (name, value) in description.headerFieldValues {
-            let field = HTTPField(
-                name: try checkedName(name, description.endpoint),
-                value: try checked(value, of: name, description.endpoint))
-            fields[fields: field.name] = []
-            pairs.append(field)
-        }
-        // Not the subscript of HTTPFields, which would split a cookie into several fields.
-        for field in pairs { fields.append(field) }
-        return fields
+        return description.headers
     }
 
     private static func addAuthorization(
@@ -194,6 +182,9 @@ enum HeaderBuilder {
         from fields: inout HTTPFields, url: HTTPURL, body: HTTPBody?, qualifier: String = "",
         sender: String
     ) throws(RequestError) {
+        if let fault = fields.nameFault {
+            throw invalid(sender, "has a \(qualifier)header named \(fault)")
+        }
         guard fields.count(where: { $0.name == .contentType }) < 2 else {
             throw invalid(
                 sender, "has two \(qualifier)headers Content-Type; a request has one. Remove one")
@@ -261,10 +252,7 @@ enum HeaderBuilder {
         -> HTTPField.Name
     {
         guard let field = HTTPField.Name(name) else {
-            throw invalid(
-                endpoint,
-                "has a header named \(name.debugDescription), which is not a token: letters, digits "
-                    + "and !#$%&'*+-.^_`|~ only")
+            throw invalid(endpoint, "has a header named \(HTTPField.Name.fault(of: name))")
         }
         return field
     }
@@ -302,7 +290,6 @@ extension RequestDescription {
     /// Whether the endpoint itself sets a header, with any of its overrides.
     func hasOwnHeader(_ name: HTTPField.Name) -> Bool {
         headers.contains(name)
-            || headerFieldValues.contains { HTTPField.Name($0.name) == name }
             || customRequest?.headers.contains { HTTPField.Name($0.name) == name } == true
     }
 }
@@ -324,7 +311,6 @@ enum HostHeaders {
             description.customRequest == nil, let host = request.url.host
         else { return [] }
         var own = Set(description.headers.map(\.name))
-        own.formUnion(description.headerFieldValues.compactMap { HTTPField.Name($0.name) })
         if description.authorization != nil { own.insert(.authorization) }
         var added: Set<HTTPField.Name> = []
         for pattern in configuration.hostHeaders.keys.sorted(by: { $0.isLessSpecific(than: $1) }) {

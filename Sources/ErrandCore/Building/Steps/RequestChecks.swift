@@ -79,8 +79,6 @@ enum RequestChecks {
             name = "body"
         } else if !description.headers.isEmpty {
             name = "headers"
-        } else if !description.headerFieldValues.isEmpty {
-            name = "headerFieldValues"
         } else {
             return
         }

@@ -125,7 +125,7 @@ private struct Attempt: Sendable {
         guard placed.isNew else { return try await KeptFile.response(placed.file, plan, response) }
         response.setDownloadedFile(
             DownloadedFile(
-                url: placed.file, bytes: bytes, resumedOffset: session.resumedOffset,
+                file: placed.file, bytes: bytes, resumedOffset: session.resumedOffset,
                 digests: DownloadedFile.Digest.Algorithm.allCases.compactMap { digests[$0] },
                 contentType: response.headers[.contentType],
                 suggestedName: response.suggestedFilename,

@@ -123,7 +123,8 @@ package final class RedirectStep: Step {
         case .deliver: return nil
         case .fail(let error): throw error
         case .follow(let request):
-            pipelineRequest.context.emit(.redirected(to: request.url.redacted, response.status))
+            pipelineRequest.context.emit(
+                .redirected(to: request.url.withoutSecrets, response.status))
             var next = pipelineRequest
             next.request = withoutHostHeaders(request, pipelineRequest)
             try pipelineRequest.encodeBody(of: &next.request)

@@ -3,7 +3,7 @@ import Errand
 /// Signs a passenger in: sends JSON and returns a token.
 ///
 /// The server reports a wrong password in a response with status 200.
-final class SignIn: Request<String> {
+final class SignIn: BaseRequest, TypedRequest {
     let username: String
     let password: String
 
@@ -20,7 +20,7 @@ final class SignIn: Request<String> {
         super.configure(&request)
         request.responseProcessors += [Complaint.Check()]
     }
-    override var decoder: ResponseDecoder<String> {
+    var decoder: ResponseDecoder<String> {
         ResponseDecoder { $0.json["token"].string ?? "" }
     }
 }

@@ -27,7 +27,7 @@ extension Screen {
         for event in events {
             switch event.kind {
             case .adapted(let method, let url):
-                targets[event.taskID] = "\(method) \(url.replacing("http://", with: ""))"
+                targets[event.taskID] = "\(method) \(url.authority)\(url.path)"
             case .headReceived(_, let status):
                 statuses[event.taskID] = status.code
             case .attemptEnded(_, let timings, _):

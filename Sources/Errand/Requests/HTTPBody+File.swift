@@ -2,10 +2,10 @@ import ErrandHTTP
 import ErrandTransport
 public import Foundation
 
-nonisolated extension MultipartBody {
+nonisolated extension HTTPBody {
     /// Writes the body to a file, from which it can be sent repeatedly.
     ///
-    /// Use it for parts from streams, which can be read only once, and for uploads that outlive the
+    /// Use it for streams, and parts from streams, which can be read only once, and for uploads that outlive the
     /// files of their parts. The file is written completely or not at all, and replaces an existing
     /// one. The caller deletes it.
     ///
@@ -32,7 +32,7 @@ nonisolated extension MultipartBody {
             throw error as? RequestError
                 ?? RequestError(
                     .fileFailed, stage: .build,
-                    "The multipart body could not be written to \(file.lastPathComponent); see the underlying error.",
+                    "The body could not be written to \(file.lastPathComponent); see the underlying error.",
                     underlying: error)
         }
         return .file(file, contentType: contentType)
