@@ -87,16 +87,6 @@ extension ReadmeModel {
 
 // Sample 7: Cache, pages and streams
 extension ReadmeModel {
-    func cached() async throws {
-        let request = GetUser(id: 7)
-        request.ignoresCache = true  // for this request only: load, then store the response
-        try await request.send()
-        lines = [request.response?.source.rawValue ?? ""]  // network, cacheFresh, …
-    }
-}
-
-// Sample 8: Cache, pages and streams
-extension ReadmeModel {
     func sequences() async throws {
         final class ListUsers: JSONRequest<[User]> {
             override var url: EndpointURL { "/users" }
@@ -108,7 +98,7 @@ extension ReadmeModel {
     }
 }
 
-// Sample 9: Batches and chains
+// Sample 8: Batches and chains
 extension ReadmeModel {
     func composites() async throws {
         let (user, other) = try await BatchRequest.Typed(GetUser(id: 7), GetUser(id: 8)).value()
