@@ -224,23 +224,25 @@ struct ErrandMigratingFromYTKNetworkSamples {
     }
 
     // Sample 19: Headers, priority and other settings
-    final class SaveDraft: BaseRequest {
+    final class SearchDrafts: BaseRequest {
         let text: String, user: String, password: String
 
         init(text: String, user: String, password: String) {
             (self.text, self.user, self.password) = (text, user, password)
         }
 
-        override var url: EndpointURL { "drafts" }
-        override var method: HTTPMethod { .put }
+        override var url: EndpointURL { "drafts/search" }
+        override var method: HTTPMethod { .post }
         override var requestSerializer: RequestSerializer { .json }  // requestSerializerType
         override var headers: HTTPFields { [.acceptLanguage: "en"] }
         override var arguments: Arguments? { ["text": text, "time": Date().timeIntervalSince1970] }
         override var timeouts: Timeouts? { Timeouts(idle: .seconds(20)) }  // requestTimeoutInterval
+        override var cacheSeconds: Int { 60 }  // cacheTimeInSeconds
+        override var cacheVersion: Int { 2 }
 
         override func configure(_ request: inout RequestDescription) {
             super.configure(&request)
-            request.headerFieldValues.append("X-Draft", user)
+            request.headerFieldValues.append("X-User", user)
             request.authorization = .basic(user: user, password: password)
             request.sending.priority = .high  // requestPriority
             request.uses.remove(.cellular)  // allowsCellularAccess
