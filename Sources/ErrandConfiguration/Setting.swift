@@ -90,9 +90,9 @@
         private static func url(_ key: String, _ path: Path<EndpointURL?>) -> Setting {
             Setting(key) { reader, configuration throws(RequestError) in
                 guard let text = try reader.string(key) else { return }
-                guard let url = try? URI(parsing: text), url.isAbsoluteHTTP, url.isValid else {
+                guard let url = try? HTTPURL(parsing: text), url.isAbsoluteHTTP, url.isValid else {
                     throw SettingReader.invalid(
-                        key, (try? URI(parsing: text))?.redacted,
+                        key, (try? HTTPURL(parsing: text))?.redacted,
                         "an absolute URL, such as https://api.example.com/v1")
                 }
                 configuration[keyPath: path] = EndpointURL(raw: text)

@@ -69,7 +69,9 @@ extension DownloadQueue.Download {
 
     /// The paths of the finished file, the part file and the journal; `nil` for a URL that cannot be parsed.
     var paths: DownloadDestination? {
-        guard url.fault == nil, let parsed = try? URI(parsingEndpoint: url.text) else { return nil }
+        guard url.fault == nil, let parsed = try? HTTPURL(parsingEndpoint: url.text) else {
+            return nil
+        }
         return try? DownloadDestination(plan, url: parsed)
     }
 

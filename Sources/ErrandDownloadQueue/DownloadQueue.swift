@@ -337,7 +337,7 @@ extension DownloadQueue.Entry {
 
     /// `nil` for an entry that cannot be read.
     init?(_ row: DownloadQueueDatabase.Row) {
-        guard let stored = try? FastJSONDecoder().decode(Stored.self, from: row.entry) else {
+        guard let stored = try? JSONReader().decode(Stored.self, from: row.entry) else {
             return nil
         }
         self.init(

@@ -26,7 +26,7 @@ final class DecodingSession {
 
     private static let spares = CodingSessionPool<DecodingSession>()
 
-    private init(tape: Tape, options: FastJSONDecoder) {
+    private init(tape: Tape, options: JSONReader) {
         self.tape = tape
         userInfo = options.userInfo
         floats = options.floatTexts
@@ -48,7 +48,7 @@ final class DecodingSession {
     /// Returns a session for one document: a reused one if available, else a new one.
     ///
     /// Call `finish` after decoding.
-    static func begin(_ tape: Tape, _ options: FastJSONDecoder) -> DecodingSession {
+    static func begin(_ tape: Tape, _ options: JSONReader) -> DecodingSession {
         guard options.keyConversion == nil, let session = spares.take() else {
             return DecodingSession(tape: tape, options: options)
         }

@@ -30,7 +30,7 @@ final class EncodingSession {
     private static let spares = CodingSessionPool<EncodingSession>()
     private static let slashEscapingSpares = CodingSessionPool<EncodingSession>()
 
-    private init(options: FastJSONEncoder) {
+    private init(options: JSONWriter) {
         userInfo = options.userInfo
         escapesSlashes = options.escapesSlashes
         floats = options.floatTexts
@@ -60,7 +60,7 @@ final class EncodingSession {
     /// Returns a session for one top-level value: a reused one if available, else a new one.
     ///
     /// Call `finish` after encoding.
-    static func begin(_ options: FastJSONEncoder) -> EncodingSession {
+    static func begin(_ options: JSONWriter) -> EncodingSession {
         guard options.keyConversion == nil, let session = spares(options.escapesSlashes).take()
         else { return EncodingSession(options: options) }
         session.userInfo = options.userInfo

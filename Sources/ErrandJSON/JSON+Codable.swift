@@ -1,7 +1,7 @@
 extension JSON: Codable {
     /// Decodes any value.
     ///
-    /// With ``FastJSONDecoder`` nothing is copied: the value keeps its document in memory, with the order of
+    /// With ``JSONReader`` nothing is copied: the value keeps its document in memory, with the order of
     /// members, repeated keys and the text of numbers. With other decoders members are sorted by key, and numbers
     /// are exact within the ranges of `Int64`, `UInt64` and `Double`. Key strategies do not apply to the keys of the
     /// value.
@@ -18,7 +18,7 @@ extension JSON: Codable {
 
     /// Encodes the value; an absent value is encoded as null.
     ///
-    /// ``FastJSONEncoder`` writes the value as it is, with the order of members and the text of numbers. Other encoders
+    /// ``JSONWriter`` writes the value as it is, with the order of members and the text of numbers. Other encoders
     /// use the first of repeated keys. Key strategies do not apply to the keys of the value.
     ///
     /// - Throws: `EncodingError` for a number beyond the range of `Double`; the errors of the encoder.

@@ -24,7 +24,7 @@ extension JSONShape {
     /// - Throws: ``JSONShapeDerivationError`` for types that reject the placeholder values, enums
     ///   with associated values, and keys that the strategy cannot convert back.
     public init<T: Decodable>(
-        of type: T.Type, decoder: FastJSONDecoder = FastJSONDecoder()
+        of type: T.Type, decoder: JSONReader = JSONReader()
     ) throws(JSONShapeDerivationError) {
         let node = ShapeNode()
         let session = ShapeProbe(options: decoder)

@@ -7,13 +7,13 @@ extension JSONShape {
     }
 
     /// Returns the first fault of a value, in the order of the shape; nil if it matches.
-    public func firstFault(in json: JSON) -> JSONShapeFault? {
+    public func firstFault(in json: JSON) -> JSONShape.Fault? {
         if matches(json) { return nil }
         return faults(in: json, limit: 1).first
     }
 
     /// Returns all faults of a value, at most `limit`.
-    public func faults(in json: JSON, limit: Int = .max) -> [JSONShapeFault] {
+    public func faults(in json: JSON, limit: Int = .max) -> [JSONShape.Fault] {
         guard limit > 0 else { return [] }
         var search = ShapeFaultSearch(tape: json.tape, limit: limit)
         search.visit(self, json.index, .top, isStrict: false)

@@ -2,7 +2,7 @@
 struct ShapeFaultSearch {
     let tape: Tape
     let limit: Int
-    private(set) var faults: [JSONShapeFault] = []
+    private(set) var faults: [JSONShape.Fault] = []
     private var path = ShapePath()
 
     init(tape: Tape, limit: Int) {
@@ -88,7 +88,7 @@ struct ShapeFaultSearch {
                 visit(shape, value, .key, isStrict: isStrict)
             } else if !shape.isOptional {
                 faults.append(
-                    JSONShapeFault(
+                    JSONShape.Fault(
                         steps: path.faultSteps, expected: shape.expectation,
                         found: "nothing: the key is missing"))
             }
@@ -100,7 +100,7 @@ struct ShapeFaultSearch {
         }
         path.push(.key(tape.string(at: place)))
         faults.append(
-            JSONShapeFault(
+            JSONShape.Fault(
                 steps: path.faultSteps, expected: "no such key",
                 found: JSON(tape: tape, index: place + 1).kindInWords))
         path.pop()
@@ -108,7 +108,7 @@ struct ShapeFaultSearch {
 
     private mutating func add(_ shape: JSONShape, _ index: Int) {
         faults.append(
-            JSONShapeFault(
+            JSONShape.Fault(
                 steps: path.faultSteps, expected: shape.expectation,
                 found: JSON(tape: tape, index: index).kindInWords))
     }

@@ -11,7 +11,7 @@ struct ShapePath: CustomStringConvertible {
 
     init() {}
 
-    init(_ steps: [JSONShapeFault.Step]) {
+    init(_ steps: [JSONShape.Fault.Step]) {
         self.steps = steps.map { step in
             switch step {
             case .key(let key): .key(key)
@@ -21,7 +21,7 @@ struct ShapePath: CustomStringConvertible {
     }
 
     /// The steps for a fault; a path through a value contains no `item`.
-    var faultSteps: [JSONShapeFault.Step] {
+    var faultSteps: [JSONShape.Fault.Step] {
         steps.compactMap { step in
             switch step {
             case .key(let key): .key(key)

@@ -2,11 +2,11 @@ import Foundation
 
 /// Runs the `init(from:)` of types with placeholder values and records their requests.
 final class ShapeProbe {
-    let options: FastJSONDecoder
+    let options: JSONReader
     /// The types being probed, outermost first; a recursive type is not probed again.
     private var stack: [ObjectIdentifier] = []
 
-    init(options: FastJSONDecoder) { self.options = options }
+    init(options: JSONReader) { self.options = options }
 
     func isAsking(_ type: any Any.Type) -> Bool { stack.contains(ObjectIdentifier(type)) }
 

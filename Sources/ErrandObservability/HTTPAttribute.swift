@@ -54,7 +54,7 @@ enum HTTPAttribute {
     }
 }
 
-extension URI {
+extension HTTPURL {
     /// The port, with the scheme's default if the URL has none.
     var observedPort: Int? { port ?? (scheme == "https" ? 443 : scheme == "http" ? 80 : nil) }
 }

@@ -58,7 +58,7 @@
             }
 
             /// The dimensions of a server; a server beyond the limit has no port.
-            func server(_ url: URI) -> [(String, String?)] {
+            func server(_ url: HTTPURL) -> [(String, String?)] {
                 let (host, port) = (url.host ?? "", url.observedPort.map { "\($0)" })
                 let name = servers.withLock { $0.value(of: "\(host):\(port ?? "")") }
                 let isOther = name == BoundedNames.other

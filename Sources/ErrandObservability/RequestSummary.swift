@@ -13,7 +13,7 @@ struct RequestSummary: Sendable, Equatable {
 
     private(set) var method: HTTPMethod?
     /// The latest URL that is known in full; `nil` before the request was built, and for a shared transfer.
-    private(set) var url: URI?
+    private(set) var url: HTTPURL?
     /// The number of transfers: attempts, redirects, and those with refreshed credentials.
     private(set) var transfers = 0
     private(set) var attempts = 0
@@ -31,7 +31,7 @@ struct RequestSummary: Sendable, Equatable {
         case .started: startedAt = event.uptime
         case .adapted(let method, let text):
             self.method = method
-            url = try? URI(parsing: text)
+            url = try? HTTPURL(parsing: text)
         case .joined: isJoined = true
         case .ended(let error): end(event, error)
         default: break
@@ -39,7 +39,7 @@ struct RequestSummary: Sendable, Equatable {
     }
 
     /// Adds a transfer.
-    mutating func send(_ method: HTTPMethod, _ url: URI, attempt: Int) {
+    mutating func send(_ method: HTTPMethod, _ url: HTTPURL, attempt: Int) {
         self.method = method
         self.url = url
         transfers += 1

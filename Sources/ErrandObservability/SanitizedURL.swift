@@ -10,7 +10,7 @@ struct SanitizedURL: Sendable {
     private static let maximumPathLength = 32
 
     /// The whole URL, for the attribute `url.full`.
-    func text(_ url: URI) -> String {
+    func text(_ url: HTTPURL) -> String {
         let address = url.scheme.map { "\($0)://\(url.authority)" } ?? ""
         guard let query = url.query else { return address + url.path }
         return "\(address)\(url.path)?\(text(ofQuery: query))"
@@ -30,7 +30,7 @@ struct SanitizedURL: Sendable {
     /// Host and path, such as `api.example.com/repos/…/issues/4`.
     ///
     /// Of a path with more than 32 characters and four segments, the first segment and the last two are shown.
-    static func brief(_ url: URI) -> String { url.authority + brief(path: url.path) }
+    static func brief(_ url: HTTPURL) -> String { url.authority + brief(path: url.path) }
 
     private static func brief(path: String) -> String {
         guard path.count > maximumPathLength else { return path }

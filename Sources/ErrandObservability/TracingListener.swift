@@ -79,7 +79,7 @@
                 Propagation(rule: .hosts(patterns))
             }
 
-            func allows(_ url: URI, _ configuration: Configuration) -> Bool {
+            func allows(_ url: HTTPURL, _ configuration: Configuration) -> Bool {
                 switch rule {
                 case .none: return false
                 case .all: return true
@@ -88,7 +88,7 @@
                     return patterns.contains { $0.matches(host) }
                 case .baseURL:
                     guard let own = try? configuration.inEnvironment().baseURL, own.fault == nil,
-                        let base = try? URI(parsingEndpoint: own.text)
+                        let base = try? HTTPURL(parsingEndpoint: own.text)
                     else { return false }
                     return url.hasOrigin(of: base)
                 }

@@ -77,7 +77,7 @@ public struct OutboxEntry: Sendable, Hashable, Codable, Identifiable {
     }
 
     /// The origin (scheme, host, port); entries of one origin are sent one after another.
-    package var lane: String { (try? URI(parsing: url).origin) ?? url }
+    package var lane: String { (try? HTTPURL(parsing: url).origin) ?? url }
 }
 
 extension OutboxEntry {
@@ -181,7 +181,7 @@ extension OutboxEntry: CustomReflectable {
             children: [
                 "id": id, "sequence": sequence, "addedAt": addedAt, "endpoint": endpoint,
                 "tag": tag, "method": method,
-                "url": (try? URI(parsing: url))?.redacted ?? "an invalid URL",
+                "url": (try? HTTPURL(parsing: url))?.redacted ?? "an invalid URL",
                 "headers": headers.map(\.name), "bodyBytes": max(bodyBytes, body?.count ?? 0),
                 "refusals": refusals, "lastFailure": lastFailure as Any, "isParked": isParked,
             ], displayStyle: .struct)

@@ -46,7 +46,7 @@ struct OutboxTable {
         while try select.step() {
             let bytes = select.bytes(1).map { Data($0) } ?? Data()
             // `SQLiteOutboxStore.entries()` reports an entry that cannot be decoded.
-            guard let entry = try? FastJSONDecoder().decode(OutboxEntry.self, from: bytes) else {
+            guard let entry = try? JSONReader().decode(OutboxEntry.self, from: bytes) else {
                 continue
             }
             positions.append((select.integer(0), entry))
@@ -76,7 +76,7 @@ struct OutboxTable {
             let bytes = next.bytes(1).map { Data($0) } ?? Data()
             next.reset()
             // An entry that cannot be decoded is kept unchanged; `entries()` reports it.
-            guard var entry = try? FastJSONDecoder().decode(OutboxEntry.self, from: bytes),
+            guard var entry = try? JSONReader().decode(OutboxEntry.self, from: bytes),
                 let body = entry.body
             else { continue }
             entry = entry.withoutBody

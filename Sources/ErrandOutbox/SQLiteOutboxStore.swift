@@ -121,7 +121,7 @@ public final class SQLiteOutboxStore: SharedOutboxStore {
         var entries: [OutboxEntry] = []
         for row in rows {
             do {
-                var entry = try FastJSONDecoder().decode(OutboxEntry.self, from: row.text)
+                var entry = try JSONReader().decode(OutboxEntry.self, from: row.text)
                 entry.sequence = row.sequence
                 if let body = row.body { entry.body = body }
                 entries.append(withBodies ? entry : entry.withoutBody)

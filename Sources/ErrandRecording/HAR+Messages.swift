@@ -88,7 +88,7 @@ package struct MessageWriter: Sendable {
         var url = request.url
         url.fragment = nil
         let text = rules.url(url.string)
-        let query = (try? URI(parsing: text))?.query ?? ""
+        let query = (try? HTTPURL(parsing: text))?.query ?? ""
         let post = request.body.map { postData($0, streamedBody, request.headers[.contentType]) }
         return HAR.Request(
             method: request.method.rawValue, url: text,

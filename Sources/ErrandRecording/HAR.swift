@@ -24,7 +24,7 @@ public struct HAR: Sendable, Hashable, Codable {
     public init(contentsOf file: URL) throws(RequestError) {
         do {
             let bytes = try FileAccess.contents(of: file)
-            self = try FastJSONDecoder().decode(HAR.self, from: bytes)
+            self = try JSONReader().decode(HAR.self, from: bytes)
         } catch {
             throw RequestError(
                 .fileFailed, stage: .transport,

@@ -48,7 +48,7 @@ package struct HARFile {
     /// - Throws: An error of the file system. The file then ends with the entry before, unless that is impossible
     ///   as well.
     package mutating func append(_ entry: HAR.Entry) throws {
-        var encoder = FastJSONEncoder()
+        var encoder = JSONWriter()
         encoder.outputFormatting = .withoutEscapingSlashes
         let text = Data((isEmpty ? "\n" : ",\n").utf8) + (try encoder.encode(entry))
         do {

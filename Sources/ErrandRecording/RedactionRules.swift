@@ -180,7 +180,7 @@ public struct RedactionRules: Sendable {
     package func url(_ text: String) -> String {
         let text = substituted(text)
         guard !isEmpty else { return text }
-        guard var url = try? URI(parsing: text) else { return Self.placeholder }
+        guard var url = try? HTTPURL(parsing: text) else { return Self.placeholder }
         if isStandard { url.userInfo = nil }
         url.query = url.query.map(pairs)
         url.fragment = url.fragment.map(pairs)

@@ -10,7 +10,8 @@ struct ConnectionPeer: Sendable, Hashable {
     ///
     /// `no_proxy` is not evaluated, so both are included.
     static func all(
-        of url: URI, environment: (String) -> String? = { ProcessInfo.processInfo.environment[$0] }
+        of url: HTTPURL,
+        environment: (String) -> String? = { ProcessInfo.processInfo.environment[$0] }
     ) -> [ConnectionPeer] {
         let names = url.isHTTPS ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
         let proxy = (names + ["all_proxy", "ALL_PROXY"]).lazy.compactMap(environment)
@@ -21,7 +22,8 @@ struct ConnectionPeer: Sendable, Hashable {
 
     /// Parses a proxy like libcurl: without a scheme it is `http`, and the default port of `http` is 1080.
     private static func proxy(_ text: String) -> ConnectionPeer? {
-        guard let url = try? URI(parsing: text.contains(bytes: "://") ? text : "http://" + text),
+        guard
+            let url = try? HTTPURL(parsing: text.contains(bytes: "://") ? text : "http://" + text),
             let host = url.host
         else { return nil }
         return ConnectionPeer(host: host, port: url.port ?? (url.isHTTPS ? 443 : 1080))

@@ -20,10 +20,10 @@ final class DeadlineWatch: Sendable {
 
     private let state: Mutex<State>
     private let started = ContinuousClock.now
-    private let url: URI
+    private let url: HTTPURL
     private let timeouts: Timeouts
 
-    init(_ timeouts: Timeouts, url: URI) {
+    init(_ timeouts: Timeouts, url: HTTPURL) {
         self.timeouts = timeouts
         self.url = url
         state = Mutex(State(deadlines: TransferDeadlines(timeouts, start: .zero)))

@@ -43,7 +43,7 @@ extension Cookie {
 extension CookieJar {
     /// The cookies for a request to a URL, as Foundation cookies.
     public func httpCookies(for url: URL) -> [HTTPCookie] {
-        guard let uri = try? URI(parsing: url.absoluteString) else { return [] }
+        guard let uri = try? HTTPURL(parsing: url.absoluteString) else { return [] }
         return cookies(for: uri).compactMap(\.httpCookie)
     }
 }

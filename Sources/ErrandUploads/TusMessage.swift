@@ -70,8 +70,8 @@ struct TusResponse: Sendable, Equatable {
     ///
     /// One with another scheme than http and https, without a host, or with http in a response over
     /// https must not be used.
-    static func location(_ text: String?, of base: URI) -> String? {
-        guard let text, var url = try? URI.resolve(text, against: base) else { return nil }
+    static func location(_ text: String?, of base: HTTPURL) -> String? {
+        guard let text, var url = try? HTTPURL.resolve(text, against: base) else { return nil }
         url.userInfo = nil
         url.fragment = nil
         guard url.isAbsoluteHTTP, url.host?.isEmpty == false, url.isHTTPS || !base.isHTTPS

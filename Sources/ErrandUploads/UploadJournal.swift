@@ -23,18 +23,18 @@ struct UploadJournal: Sendable, Hashable, Codable {
     /// Decodes a journal; `nil` for invalid or contradictory data.
     init?(decoding data: Data) {
         guard data.count < 64 << 10,
-            let journal = try? FastJSONDecoder().decode(Self.self, from: data),
+            let journal = try? JSONReader().decode(Self.self, from: data),
             journal.format == Self.currentFormat, journal.file.size >= 0,
             0...journal.file.size ~= journal.remote.offset,
             journal.remote.offset...journal.file.size ~= journal.remote.sent,
-            let url = try? URI(parsing: journal.remote.url), url.isAbsoluteHTTP,
-            let endpoint = try? URI(parsing: journal.endpoint), url.isHTTPS || !endpoint.isHTTPS
+            let url = try? HTTPURL(parsing: journal.remote.url), url.isAbsoluteHTTP,
+            let endpoint = try? HTTPURL(parsing: journal.endpoint), url.isHTTPS || !endpoint.isHTTPS
         else { return nil }
         self = journal
     }
 
     init(
-        endpoint: URI, file: UploadSource.Identity, metadata: String?,
+        endpoint: HTTPURL, file: UploadSource.Identity, metadata: String?,
         remote: TusUploadState.Remote
     ) {
         self.endpoint = endpoint.redacted
@@ -58,7 +58,7 @@ struct UploadJournal: Sendable, Hashable, Codable {
     }
 
     /// The SHA-256 of a URL without user info and fragment, which the server does not receive as its URL.
-    private static func digest(of url: URI) -> String {
+    private static func digest(of url: HTTPURL) -> String {
         var url = url
         url.userInfo = nil
         url.fragment = nil
@@ -69,7 +69,7 @@ struct UploadJournal: Sendable, Hashable, Codable {
     private static let maximumStem = 180
 
     /// The default file of a journal: hidden, next to the file, and different for each creating URL.
-    static func location(of file: URL, endpoint: URI) -> URL {
+    static func location(of file: URL, endpoint: HTTPURL) -> URL {
         let name = file.lastPathComponent
         let key = endpoint.query == nil ? endpoint.redacted : Self.digest(of: endpoint)
         let digest = SHA256.hex(Data((key + "\n" + name).utf8)).prefix(16)

@@ -107,16 +107,16 @@ struct UploadMessages: Sendable {
             request.headers[tus: "Upload-Metadata"] = metadata
         case .offset(let url):
             request.method = .head
-            request.url = try URI(parsing: url)
+            request.url = try HTTPURL(parsing: url)
         case .append(let url, let piece):
             request.method = .patch
-            request.url = try URI(parsing: url)
+            request.url = try HTTPURL(parsing: url)
             request.headers[.contentType] = "application/offset+octet-stream"
             request.headers[tus: "Upload-Offset"] = String(piece.offset)
             request.headers[tus: "Upload-Checksum"] = checksum
         case .terminate(let url):
             request.method = .delete
-            request.url = try URI(parsing: url)
+            request.url = try HTTPURL(parsing: url)
         }
         // The agent keeps it for idempotent methods only.
         request.options.mayReplay = true
@@ -171,7 +171,7 @@ private struct UploadRun {
                     at: source.identity.size, of: source.identity.size)
                 deliver(
                     UploadedFile(
-                        url: try URI(parsing: remote.url), bytes: source.identity.size,
+                        url: try HTTPURL(parsing: remote.url), bytes: source.identity.size,
                         resumedOffset: state.resumedOffset, duration: clock.uptime - start,
                         expires: remote.expires))
                 return last

@@ -6,7 +6,7 @@ public struct UploadedFile: Sendable, Hashable {
     /// The URL of the upload on the server.
     ///
     /// Many servers accept requests to it without credentials: treat it like a secret.
-    public var url: URI
+    public var url: HTTPURL
     /// The size of the file in bytes.
     public var bytes: Int64
     /// The offset at which this run began to send; 0 for a new upload.
@@ -19,7 +19,7 @@ public struct UploadedFile: Sendable, Hashable {
 
     /// Creates a result.
     public init(
-        url: URI, bytes: Int64, resumedOffset: Int64 = 0, duration: Duration = .zero,
+        url: HTTPURL, bytes: Int64, resumedOffset: Int64 = 0, duration: Duration = .zero,
         expires: Date? = nil
     ) {
         self.url = url

@@ -97,7 +97,7 @@ struct ReadmeSamplesTests {
             let body = String(decoding: server.requests.last?.body ?? Data(), as: UTF8.self)
             #expect(body.contains("Sunset") && body.contains(#"filename="sunset.jpg""#))
             let file = try await ReadmeSamples.Archive(in: folder).value(on: agent)
-            #expect(file.url.lastPathComponent == "archive.tar" && file.bytes == 10)
+            #expect(file.file.lastPathComponent == "archive.tar" && file.bytes == 10)
             await agent.shutdown()
         }
     }

@@ -43,7 +43,7 @@
         ) async throws -> RecordingReceiver.Record {
             let receiver = RecordingReceiver()
             _ = transport.start(
-                TransportRequest(url: try URI(parsing: server.url(path))), receiver: receiver)
+                TransportRequest(url: try HTTPURL(parsing: server.url(path))), receiver: receiver)
             let record = try await receiver.ended()
             #expect(record.violations.isEmpty, "\(record.violations)")
             return record
@@ -106,7 +106,7 @@
             let reports = Reports(transport)
             let receiver = RecordingReceiver()
             let transfer = transport.start(
-                TransportRequest(url: try URI(parsing: server.url("/"))), receiver: receiver)
+                TransportRequest(url: try HTTPURL(parsing: server.url("/"))), receiver: receiver)
             try await gate.reached()
             transfer.cancel()
             _ = try await receiver.ended()
@@ -121,7 +121,7 @@
             let transport = CurlTransport.tested()
             let reports = Reports(transport)
             let receiver = RecordingReceiver()
-            var request = TransportRequest(url: try URI(parsing: server.url("/")))
+            var request = TransportRequest(url: try HTTPURL(parsing: server.url("/")))
             request.timeouts.idle = .milliseconds(50)
             _ = transport.start(request, receiver: receiver)
             #expect(try await receiver.ended().end?.error?.code == .timedOut)
@@ -182,7 +182,7 @@
             let receiver = RecordingReceiver()
             let reports = Reports(transport)
             _ = transport.start(
-                TransportRequest(url: try URI(parsing: "http://127.0.0.1:\(dead.port)/")),
+                TransportRequest(url: try HTTPURL(parsing: "http://127.0.0.1:\(dead.port)/")),
                 receiver: receiver)
             #expect(try await receiver.ended().end?.error?.code == .cannotConnect)
             try await start { _ in LoopbackResponse(body: "ok") }
@@ -204,7 +204,7 @@
             _ = try await run(transport)
             let receiver = RecordingReceiver()
             _ = transport.start(
-                TransportRequest(url: try URI(parsing: second.url("/"))), receiver: receiver)
+                TransportRequest(url: try HTTPURL(parsing: second.url("/"))), receiver: receiver)
             _ = try await receiver.ended()
             #expect(try await reports.reasons(3) == ["opened", "opened", "poolFull"])
             await server.stop()

@@ -96,7 +96,7 @@
                 #expect(record.violations.isEmpty)
                 let sent = try await server.nextRequest()
                 let request = TransportRequest(
-                    method: method, url: try URI.test(url), headers: headers, body: body)
+                    method: method, url: try HTTPURL.test(url), headers: headers, body: body)
                 let command = request.curlCommand(redactsSecrets: false)
                 try run(command)
                 let received = try await server.nextRequest()

@@ -8,11 +8,11 @@ import HTTPTypes
 /// An error for a missing test precondition.
 struct Missing: Error {}
 
-extension URI {
+extension HTTPURL {
     /// A URL of the form `http://host:port/path?query`, enough for tests.
-    static func test(_ text: String) throws -> URI {
+    static func test(_ text: String) throws -> HTTPURL {
         guard let parts = URLComponents(string: text) else { throw Missing() }
-        return URI(
+        return HTTPURL(
             scheme: parts.scheme, host: parts.host, port: parts.port,
             path: parts.percentEncodedPath, query: parts.percentEncodedQuery)
     }
@@ -25,7 +25,7 @@ extension CurlTransport {
         body: HTTPBody? = nil, change: (inout TransportRequest) -> Void = { _ in }
     ) async throws -> RecordingReceiver.Record {
         var request = TransportRequest(
-            method: method, url: try URI.test(url), headers: headers, body: body)
+            method: method, url: try HTTPURL.test(url), headers: headers, body: body)
         change(&request)
         let recorder = RecordingReceiver()
         _ = start(request, receiver: recorder)

@@ -209,7 +209,7 @@ struct OptionsTests {
 
     /// A proxy cannot resolve the alias, whether the options or the environment set the proxy.
     @Test func environmentProxyUsesFirstAddress() throws {
-        let url = try URI(parsing: "https://api.example.com/")
+        let url = try HTTPURL(parsing: "https://api.example.com/")
         var options = TransportOptions()
         options.addressOverrides = ["api.example.com": ["127.0.0.1", "::1"]]
         func usesAlias(environmentNamesProxy: Bool) -> Bool {
@@ -279,7 +279,7 @@ struct OptionsTests {
             }
         }
         #expect(try code { _ in } == nil)
-        #expect(try code { $0.url = URI(path: "/x") } == .invalidURL)
+        #expect(try code { $0.url = HTTPURL(path: "/x") } == .invalidURL)
         #expect(
             try code {
                 $0.method = .head

@@ -38,7 +38,7 @@ import Testing
     private static let pin = Data(repeating: 1, count: 32).base64EncodedString()
 
     static let mistakes: [Refusal] = [
-        Refusal("relative URL", .invalidURL) { $0.url = URI(path: "/x") },
+        Refusal("relative URL", .invalidURL) { $0.url = HTTPURL(path: "/x") },
         Refusal("scheme", .invalidURL) { $0.url.scheme = "ftp" },
         Refusal("method with a space", .invalidMethod) { $0.method = HTTPMethod("GET /x") },
         Refusal("method with NUL", .invalidMethod) { $0.method = HTTPMethod("GET\0") },
@@ -105,14 +105,14 @@ import Testing
         },
         .security("malformed key") { $0.publicKeyPins = ["nonsense"] },
         .security("malformed key of a host") {
-            $0.pins = [PinnedHost("example.test", publicKeys: ["nonsense"])]
+            $0.pins = [SecurityPolicy.Pins("example.test", publicKeys: ["nonsense"])]
         },
         .security("malformed certificate") {
-            $0.pins = [PinnedHost("example.test", certificates: ["nonsense"])]
+            $0.pins = [SecurityPolicy.Pins("example.test", certificates: ["nonsense"])]
         },
-        .security("pin without a key") { $0.pins = [PinnedHost("example.test")] },
+        .security("pin without a key") { $0.pins = [SecurityPolicy.Pins("example.test")] },
         .security("pin with a port") {
-            $0.pins = [PinnedHost("example.test:443", publicKeys: [pin])]
+            $0.pins = [SecurityPolicy.Pins("example.test:443", publicKeys: [pin])]
         },
         .security("unverified certificate and name") { $0.allowInvalidCertificates = true },
         Refusal("pins without TLS", .invalidConfiguration) {

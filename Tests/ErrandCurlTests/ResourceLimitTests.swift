@@ -46,7 +46,7 @@ struct ResourceLimitTests {
                 for _ in 0..<16 where !connection.write(Array(part)) { return }
             }
             let before = ResourceLimitTests.residentKilobytes()
-            let request = TransportRequest(url: try URI.test(server.url()))
+            let request = TransportRequest(url: try HTTPURL.test(server.url()))
             let recorder = RecordingReceiver(keepsBody: false) { _ in .more }
             let transport = CurlTransport.tested()
             _ = transport.start(request, receiver: recorder)

@@ -28,7 +28,8 @@ struct RuledTransportTests {
     }
 
     private func request(_ method: HTTPMethod = .get, body: HTTPBody? = nil) -> TransportRequest {
-        var request = TransportRequest(url: URI(scheme: "http", host: "example.com", path: "/a"))
+        var request = TransportRequest(
+            url: HTTPURL(scheme: "http", host: "example.com", path: "/a"))
         request.method = method
         request.body = body
         return request

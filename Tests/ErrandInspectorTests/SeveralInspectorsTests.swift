@@ -110,7 +110,7 @@ struct SeveralInspectorsTests {
             RequestCapturePair.joining($0, $1)
         }
         let capture = try #require(joined)
-        let request = TransportRequest(url: URI(scheme: "http", host: "a", path: "/"))
+        let request = TransportRequest(url: HTTPURL(scheme: "http", host: "a", path: "/"))
         let numbers = (1...2).map { capture.transferStarted(request, attempt: $0) }
         let connection = Response.Connection(host: "a", port: 80, isSecure: false)
         capture.transferUses(connection, numbers[1])

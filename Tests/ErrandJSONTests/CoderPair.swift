@@ -4,8 +4,8 @@ import Testing
 
 /// Errand's and Foundation's coders with the same configuration.
 struct CoderPair {
-    var decoder = FastJSONDecoder()
-    var encoder = FastJSONEncoder()
+    var decoder = JSONReader()
+    var encoder = JSONWriter()
     let foundationDecoder = JSONDecoder()
     let foundationEncoder = JSONEncoder()
 

@@ -114,7 +114,7 @@ private struct Outcome: Error, Equatable {
     ) {
         let data = Data(bytes)
         let expected = outcome { try JSONDecoder().decode(type, from: data) }
-        let own = outcome { try FastJSONDecoder().decode(type, from: data) }
+        let own = outcome { try JSONReader().decode(type, from: data) }
         if own == expected { return }
         switch (own, expected) {
         case (.failure, .failure) where !hasOrder: return

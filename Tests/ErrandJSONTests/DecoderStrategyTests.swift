@@ -11,9 +11,9 @@ import Testing
 
     /// Expects the same value from both decoders, or an error from both.
     private func compare<T: Decodable & Equatable>(
-        _ type: T.Type, _ text: String, _ setUp: (inout FastJSONDecoder, JSONDecoder) -> Void
+        _ type: T.Type, _ text: String, _ setUp: (inout JSONReader, JSONDecoder) -> Void
     ) {
-        var own = FastJSONDecoder()
+        var own = JSONReader()
         let foundation = JSONDecoder()
         setUp(&own, foundation)
         let data = Data(text.utf8)
@@ -32,7 +32,7 @@ import Testing
         formatter.locale = Locale(identifier: "en_US_POSIX")
         formatter.timeZone = TimeZone(secondsFromGMT: 0)
         formatter.dateFormat = "dd.MM.yyyy"
-        let strategies: [FastJSONDecoder.DateDecodingStrategy] = [
+        let strategies: [JSONReader.DateDecodingStrategy] = [
             .deferredToDate, .secondsSince1970, .millisecondsSince1970, .iso8601,
             .formatted(formatter),
             .custom {
@@ -52,7 +52,7 @@ import Testing
         #"{"date":0,"data":[256]}"#, #"{"date":0,"data":5}"#, #"{"date":0,"data":""}"#,
     ])
     func dataStrategiesMatchFoundation(text: String) {
-        let strategies: [FastJSONDecoder.DataDecodingStrategy] = [
+        let strategies: [JSONReader.DataDecodingStrategy] = [
             .base64, .deferredToData, .custom { _ in Data([1]) },
         ]
         for strategy in strategies {
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func nonConformingFloatStrategiesMatchFoundation() {
-        let strategy = FastJSONDecoder.NonConformingFloatDecodingStrategy.convertFromString(
+        let strategy = JSONReader.NonConformingFloatDecodingStrategy.convertFromString(
             positiveInfinity: "+", negativeInfinity: "-", nan: "?")
         for text in [#"[1,"+","-"]"#, #"["x"]"#, "[null]"] {
             compare([Double].self, text) { own, foundation in
@@ -73,7 +73,7 @@ import Testing
             }
             compare([Float].self, text) { _, _ in }
         }
-        var own = FastJSONDecoder()
+        var own = JSONReader()
         own.nonConformingFloatDecodingStrategy = strategy
         #expect((try? own.decode([Double].self, from: Data(#"["?"]"#.utf8)))?.first?.isNaN == true)
     }
@@ -117,14 +117,14 @@ import Testing
     }
 
     @Test func customKeyStrategyReceivesTheCodingPath() throws {
-        let strategy = FastJSONDecoder.KeyDecodingStrategy.custom { path in
+        let strategy = JSONReader.KeyDecodingStrategy.custom { path in
             Upper(stringValue: (path.last?.stringValue ?? "").lowercased())
         }
         compare([Camel.Inner].self, #"[{"SOMEVALUE":1}]"#) { own, foundation in
             own.keyDecodingStrategy = strategy
             foundation.keyDecodingStrategy = strategy
         }
-        var own = FastJSONDecoder()
+        var own = JSONReader()
         own.keyDecodingStrategy = .custom { path in
             Upper(stringValue: path.map(\.stringValue).joined(separator: "."))
         }
@@ -149,7 +149,7 @@ import Testing
                 path = decoder.codingPath.map(\.stringValue)
             }
         }
-        var decoder = FastJSONDecoder()
+        var decoder = JSONReader()
         decoder.userInfo[infoKey] = "v"
         let seen = try decoder.decode([String: [Seen]].self, from: Data(#"{"x":[{},{}]}"#.utf8))
         #expect(seen["x"]?[1].info == "v")
@@ -174,10 +174,10 @@ import Testing
 
     @Test func superDecodersAndNestedContainers() throws {
         let data = Data(#"{"b":2,"base":{"a":1}}"#.utf8)
-        let derived = try FastJSONDecoder().decode(Derived.self, from: data)
+        let derived = try JSONReader().decode(Derived.self, from: data)
         #expect(derived.a == 1 && derived.b == 2)
         let error = #expect(throws: DecodingError.self) {
-            try FastJSONDecoder().decode(Derived.self, from: Data(#"{"b":2}"#.utf8))
+            try JSONReader().decode(Derived.self, from: Data(#"{"b":2}"#.utf8))
         }
         let expected = #expect(throws: DecodingError.self) {
             try JSONDecoder().decode(Derived.self, from: Data(#"{"b":2}"#.utf8))
@@ -204,7 +204,7 @@ import Testing
             }
         }
         let manual = Data(#"{"list":[[1],null,[2,3]],"object":{"x":10}}"#.utf8)
-        #expect(try FastJSONDecoder().decode(Manual.self, from: manual).sum == 16)
+        #expect(try JSONReader().decode(Manual.self, from: manual).sum == 16)
     }
 
     private func kind(_ error: DecodingError?) -> String {
@@ -222,7 +222,7 @@ import Testing
             var decoder: any Decoder
             init(from decoder: any Decoder) { self.decoder = decoder }
         }
-        let kept = try FastJSONDecoder().decode([Kept].self, from: Data("[1,2,3]".utf8))
+        let kept = try JSONReader().decode([Kept].self, from: Data("[1,2,3]".utf8))
         #expect(try kept.map { try Int(from: $0.decoder) } == [1, 2, 3])
         #expect(kept.map { $0.decoder.codingPath.last?.intValue } == [0, 1, 2])
     }
@@ -247,12 +247,12 @@ import Testing
                 #expect(container.allKeys.count == 5000)
             }
         }
-        #expect(try FastJSONDecoder().decode(Reversed.self, from: Array(text.utf8)).sum == 5000)
+        #expect(try JSONReader().decode(Reversed.self, from: Array(text.utf8)).sum == 5000)
     }
 
     @Test func syntaxErrorsAreUnderlyingErrorsOfDecodingErrors() throws {
         let error = #expect(throws: DecodingError.self) {
-            try FastJSONDecoder().decode(Int.self, from: Data("[1,".utf8))
+            try JSONReader().decode(Int.self, from: Data("[1,".utf8))
         }
         guard case .dataCorrupted(let context) = error else {
             Issue.record("\(String(describing: error))")
@@ -260,7 +260,7 @@ import Testing
         }
         #expect((context.underlyingError as? JSONError)?.byteOffset == 3)
         #expect(throws: DecodingError.self) {
-            try FastJSONDecoder().decode(Int.self, from: .absent)
+            try JSONReader().decode(Int.self, from: .absent)
         }
     }
 }

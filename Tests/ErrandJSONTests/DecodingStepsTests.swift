@@ -39,7 +39,7 @@ import Testing
         case allKeys, allKeysTwice, allKeysReversed, members
 
         func steps(_ document: [UInt8]) throws -> Int {
-            let decoder = FastJSONDecoder()
+            let decoder = JSONReader()
             switch self {
             case .dictionaryFromDecoder:
                 return try decoder.decode(Counted<[String: Int]>.self, from: document).steps
@@ -140,9 +140,9 @@ import Testing
     func valuesAreThoseOfFoundation(writing: Writing) throws {
         let data = Data(writing.document(300))
         let expected = try JSONDecoder().decode([String: Int].self, from: data)
-        #expect(try FastJSONDecoder().decode([String: Int].self, from: data) == expected)
+        #expect(try JSONReader().decode([String: Int].self, from: data) == expected)
         let integers = try JSONDecoder().decode([Int: Int].self, from: data)
-        #expect(try FastJSONDecoder().decode([Int: Int].self, from: data) == integers)
+        #expect(try JSONReader().decode([Int: Int].self, from: data) == integers)
     }
 
     /// A table of many members compares keys as the search in a few members does.
@@ -161,7 +161,7 @@ import Testing
         }
         let others = (0..<count).map { "\"k\($0)\":0" }.joined(separator: ",")
         let text = "{\(others),\"e\u{301}\":1}"
-        let value = try FastJSONDecoder().decode(Value.self, from: Data(text.utf8))
+        let value = try JSONReader().decode(Value.self, from: Data(text.utf8))
         #expect(value.composed == nil && value.decomposed == 1)
     }
 }

@@ -53,11 +53,11 @@ import Testing
         }
         let text = nested(2000)
         #expect(throws: DecodingError.self) {
-            try FastJSONDecoder().decode(Node.self, from: Array(text.utf8))
+            try JSONReader().decode(Node.self, from: Array(text.utf8))
         }
         let json = try JSON(parsing: text, options: .init(maximumDepth: .max))
-        #expect(throws: DecodingError.self) { try FastJSONDecoder().decode(Node.self, from: json) }
-        _ = try FastJSONDecoder().decode(Node.self, from: Array(nested(100).utf8))
+        #expect(throws: DecodingError.self) { try JSONReader().decode(Node.self, from: json) }
+        _ = try JSONReader().decode(Node.self, from: Array(nested(100).utf8))
     }
 
     @Test func encoderRejectsValuesThatAreTooDeep() throws {
@@ -83,10 +83,10 @@ import Testing
                 try container.encode(Chain(count: count - 1), forKey: .next)
             }
         }
-        #expect(throws: EncodingError.self) { try FastJSONEncoder().encode(Endless()) }
-        #expect(throws: EncodingError.self) { try FastJSONEncoder().encode([Wrapper()]) }
-        #expect(throws: EncodingError.self) { try FastJSONEncoder().encode(Chain(count: 600)) }
-        #expect(try FastJSONEncoder().encode(Chain(count: 500)).count == 500 * 9 + 2)
+        #expect(throws: EncodingError.self) { try JSONWriter().encode(Endless()) }
+        #expect(throws: EncodingError.self) { try JSONWriter().encode([Wrapper()]) }
+        #expect(throws: EncodingError.self) { try JSONWriter().encode(Chain(count: 600)) }
+        #expect(try JSONWriter().encode(Chain(count: 500)).count == 500 * 9 + 2)
     }
 
     @Test func conversionFromFoundationRejectsValuesThatAreTooDeep() throws {

@@ -51,7 +51,7 @@ struct DerivedShapeTests {
         let json = try JSON(parsing: Self.user)
         #expect(shape.firstFault(in: json) == nil)
         #expect(shape.problem == nil)
-        _ = try FastJSONDecoder().decode(User.self, from: json)
+        _ = try JSONReader().decode(User.self, from: json)
     }
 
     @Test(arguments: [
@@ -72,7 +72,7 @@ struct DerivedShapeTests {
         let text = Self.user.replacingOccurrences(of: part, with: other)
         try #require(text != Self.user)
         let json = try JSON(parsing: text)
-        #expect(throws: (any Error).self) { try FastJSONDecoder().decode(User.self, from: json) }
+        #expect(throws: (any Error).self) { try JSONReader().decode(User.self, from: json) }
         let fault = try JSONShape(of: User.self).firstFault(in: json)
         #expect(fault?.path == path)
     }
@@ -80,7 +80,7 @@ struct DerivedShapeTests {
     @Test func decoderStrategiesDetermineTheShape() throws {
         struct Event: Decodable { var startsAt: Date; var hostID: Int? }
         struct Plain: Decodable { var startsAt: Date }
-        var decoder = FastJSONDecoder()
+        var decoder = JSONReader()
         decoder.dateDecodingStrategy = .iso8601
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         let shape = try JSONShape(of: Plain.self, decoder: decoder)

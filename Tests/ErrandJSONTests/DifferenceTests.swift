@@ -14,26 +14,26 @@ import Testing
     @Test func encodingsOtherThanUTF8AreRejected() throws {
         let data = try #require("[1]".data(using: .utf16))
         #expect(try JSONDecoder().decode([Int].self, from: data) == [1])
-        #expect(throws: DecodingError.self) { try FastJSONDecoder().decode([Int].self, from: data) }
+        #expect(throws: DecodingError.self) { try JSONReader().decode([Int].self, from: data) }
     }
 
     @Test func stringsThatAreNotDecodedMustBeValid() throws {
         let data = Data(#"{"x":1,"y":2,"other":"\ud800"}"#.utf8)
         #expect(try JSONDecoder().decode(Point.self, from: data) == Point(x: 1, y: 2))
-        #expect(throws: DecodingError.self) { try FastJSONDecoder().decode(Point.self, from: data) }
+        #expect(throws: DecodingError.self) { try JSONReader().decode(Point.self, from: data) }
     }
 
     @Test func numbersTooSmallForDoubleAreZero() throws {
         let data = Data("1e-400".utf8)
         #expect(throws: DecodingError.self) { try JSONDecoder().decode(Double.self, from: data) }
-        #expect(try FastJSONDecoder().decode(Double.self, from: data) == 0)
+        #expect(try JSONReader().decode(Double.self, from: data) == 0)
     }
 
     @Test func wideIntegersMayHaveAnExponent() throws {
         let data = Data("1e38".utf8)
         #expect(throws: DecodingError.self) { try JSONDecoder().decode(Int128.self, from: data) }
         let expected = Int128("100000000000000000000000000000000000000")
-        #expect(try FastJSONDecoder().decode(Int128.self, from: data) == expected)
+        #expect(try JSONReader().decode(Int128.self, from: data) == expected)
     }
 
     @Test func errorsForNumbersOutOfRangeHaveAPath() throws {
@@ -46,7 +46,7 @@ import Testing
             try JSONDecoder().decode(Point.self, from: data)
         }
         let own = #expect(throws: DecodingError.self) {
-            try FastJSONDecoder().decode(Point.self, from: data)
+            try JSONReader().decode(Point.self, from: data)
         }
         #expect(path(foundation) == [])
         #expect(path(own) == ["y"])
@@ -67,7 +67,7 @@ import Testing
         }
         let foundation = JSONDecoder()
         foundation.dateDecodingStrategy = .iso8601
-        var decoder = FastJSONDecoder()
+        var decoder = JSONReader()
         decoder.dateDecodingStrategy = .iso8601
         let expected = #expect(throws: DecodingError.self) {
             try foundation.decode(Dated.self, from: data)
@@ -80,7 +80,7 @@ import Testing
     @Test func decimalNaNIsRejected() throws {
         let decimals = [Decimal.nan]
         #expect(try JSONEncoder().encode(decimals) == Data("[NaN]".utf8))
-        #expect(throws: EncodingError.self) { try FastJSONEncoder().encode(decimals) }
+        #expect(throws: EncodingError.self) { try JSONWriter().encode(decimals) }
         #expect(throws: JSONError.self) { try JSON(foundation: decimals) }
     }
 
@@ -88,13 +88,13 @@ import Testing
         for text in ["[1,]", "[1 , ]"] {
             #expect(try JSONDecoder().decode([Int].self, from: Data(text.utf8)) == [1])
             #expect(throws: DecodingError.self) {
-                try FastJSONDecoder().decode([Int].self, from: Data(text.utf8))
+                try JSONReader().decode([Int].self, from: Data(text.utf8))
             }
         }
         let object = Data(#"{"x":1,"y":2,}"#.utf8)
         #expect(try JSONDecoder().decode(Point.self, from: object) == Point(x: 1, y: 2))
         #expect(throws: DecodingError.self) {
-            try FastJSONDecoder().decode(Point.self, from: object)
+            try JSONReader().decode(Point.self, from: object)
         }
     }
 
@@ -104,7 +104,7 @@ import Testing
             var a = 2
             var m = 3
         }
-        #expect(try FastJSONEncoder().encodeBytes(Many()) == Array(#"{"z":1,"a":2,"m":3}"#.utf8))
+        #expect(try JSONWriter().encodeBytes(Many()) == Array(#"{"z":1,"a":2,"m":3}"#.utf8))
     }
 
     @Test func writingToAContainerAfterItsValueHasEndedFails() throws {
@@ -124,7 +124,7 @@ import Testing
             }
         }
         #expect(throws: EncodingError.self) {
-            try FastJSONEncoder().encode(Both(holder: ContainerHolder()))
+            try JSONWriter().encode(Both(holder: ContainerHolder()))
         }
     }
 }

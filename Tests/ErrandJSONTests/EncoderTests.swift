@@ -6,10 +6,10 @@ import Testing
 @Suite struct EncoderTests {
     /// Expects the same bytes from both encoders; keys are sorted for comparison.
     private func compare<T: Encodable>(
-        _ value: T, _ setUp: (inout FastJSONEncoder, JSONEncoder) -> Void = { _, _ in }
+        _ value: T, _ setUp: (inout JSONWriter, JSONEncoder) -> Void = { _, _ in }
     ) {
         for pretty in [false, true] {
-            var own = FastJSONEncoder()
+            var own = JSONWriter()
             let foundation = JSONEncoder()
             setUp(&own, foundation)
             own.outputFormatting.insert(.sortedKeys)
@@ -77,7 +77,7 @@ import Testing
         formatter.locale = Locale(identifier: "en_US_POSIX")
         formatter.timeZone = TimeZone(secondsFromGMT: 0)
         formatter.dateFormat = "dd.MM.yyyy"
-        let dates: [FastJSONEncoder.DateEncodingStrategy] = [
+        let dates: [JSONWriter.DateEncodingStrategy] = [
             .secondsSince1970, .millisecondsSince1970, .iso8601, .formatted(formatter),
             .custom { date, encoder in try "\(date.timeIntervalSince1970)".encode(to: encoder) },
             .custom { _, _ in },
@@ -88,7 +88,7 @@ import Testing
                 foundation.dateEncodingStrategy = strategy
             }
         }
-        for strategy: FastJSONEncoder.DataEncodingStrategy in [
+        for strategy: JSONWriter.DataEncodingStrategy in [
             .deferredToData, .custom { _, _ in },
         ] {
             compare(Everything()) { own, foundation in
@@ -103,7 +103,7 @@ import Testing
         compare(["a": [1, Double.infinity]])
         compare(["a": Float.nan])
         compare(["a": [Double.nan, .infinity, -.infinity]]) { own, foundation in
-            let strategy = FastJSONEncoder.NonConformingFloatEncodingStrategy.convertToString(
+            let strategy = JSONWriter.NonConformingFloatEncodingStrategy.convertToString(
                 positiveInfinity: "+", negativeInfinity: "-", nan: "?")
             own.nonConformingFloatEncodingStrategy = strategy
             foundation.nonConformingFloatEncodingStrategy = strategy
@@ -140,7 +140,7 @@ import Testing
             foundation.keyEncodingStrategy = .convertToSnakeCase
         }
         compare(["x": [Keys(keys: keys)]]) { own, foundation in
-            let strategy = FastJSONEncoder.KeyEncodingStrategy.custom { path in
+            let strategy = JSONWriter.KeyEncodingStrategy.custom { path in
                 AnyKey(path.map(\.stringValue).joined(separator: "."))
             }
             own.keyEncodingStrategy = strategy
@@ -179,7 +179,7 @@ import Testing
     @Test func interleavedContainersAreWrittenInTheirPositions() throws {
         compare(Interleaved())
         compare([Interleaved(), Interleaved()])
-        let text = String(decoding: try FastJSONEncoder().encodeBytes(Interleaved()), as: UTF8.self)
+        let text = String(decoding: try JSONWriter().encodeBytes(Interleaved()), as: UTF8.self)
         #expect(
             text == #"{"a":{"a":7,"b":8},"c":[1,[2,null],"after",3],"late":[9],"d":true,"#
                 + #""b":[5,6],"super":{}}"#)
@@ -195,7 +195,7 @@ import Testing
             var set: Set<Value> = [Value(z: 2), Value(z: 1)]
             var maps: [[String: Int]] = [["b": 1, "a": 2]]
         }
-        var encoder = FastJSONEncoder()
+        var encoder = JSONWriter()
         encoder.sortsUnordered = true
         let keys = (0..<40).map { "k\($0)" }
         let value = #"{"z":1,"a":{"x":[],"y":[1,20,3]}}"#
@@ -216,13 +216,13 @@ import Testing
         encoder.keyEncodingStrategy = .convertToSnakeCase
         #expect(try encoder.encodeBytes(["aB": ["cD": 1]]) == Array(#"{"aB":{"cD":1}}"#.utf8))
         // The session is reused by an encoder with other settings.
-        #expect(try FastJSONEncoder().encodeBytes(["a": 1]) == Array(#"{"a":1}"#.utf8))
+        #expect(try JSONWriter().encodeBytes(["a": 1]) == Array(#"{"a":1}"#.utf8))
     }
 
     @Test func repeatedKeysInLargeObjectsAreWrittenOnce() throws {
         let keys = (0..<200).map { "k\($0 % 120)" }
         compare(Keys(keys: keys))
-        #expect(try FastJSONEncoder().encodeJSON(Keys(keys: keys)).count == 121)
+        #expect(try JSONWriter().encodeJSON(Keys(keys: keys)).count == 121)
     }
 
     @Test func outputOfAFailedEncoderIsRemoved() throws {
@@ -234,7 +234,7 @@ import Testing
                 try container.encode(1, forKey: .good)
             }
         }
-        #expect(try FastJSONEncoder().encodeBytes(Lenient()) == Array(#"{"good":1}"#.utf8))
+        #expect(try JSONWriter().encodeBytes(Lenient()) == Array(#"{"good":1}"#.utf8))
     }
 
     @Test func writingOutOfOrderThrowsInsteadOfTrapping() {
@@ -246,7 +246,7 @@ import Testing
                 try keyed.encode(1, forKey: AnyKey("a"))
             }
         }
-        #expect(throws: EncodingError.self) { try FastJSONEncoder().encode(TwoContainers()) }
+        #expect(throws: EncodingError.self) { try JSONWriter().encode(TwoContainers()) }
         struct Twice: Encodable {
             func encode(to encoder: any Encoder) throws {
                 var container = encoder.singleValueContainer()
@@ -254,7 +254,7 @@ import Testing
                 try container.encode(2)
             }
         }
-        #expect(throws: EncodingError.self) { try FastJSONEncoder().encode([Twice()]) }
+        #expect(throws: EncodingError.self) { try JSONWriter().encode([Twice()]) }
         struct Nothing: Encodable { func encode(to encoder: any Encoder) {} }
         compare(Nothing())
         compare([Nothing()])
@@ -267,10 +267,10 @@ import Testing
             let ints = (0..<8).map { _ in
                 Int(truncatingIfNeeded: random.next() >> UInt64(random.below(64)))
             }
-            let bytes = try FastJSONEncoder().encodeBytes(doubles)
-            #expect(try FastJSONDecoder().decode([Double].self, from: bytes) == doubles)
-            let others = try FastJSONEncoder().encodeBytes(ints)
-            #expect(try FastJSONDecoder().decode([Int].self, from: others) == ints)
+            let bytes = try JSONWriter().encodeBytes(doubles)
+            #expect(try JSONReader().decode([Double].self, from: bytes) == doubles)
+            let others = try JSONWriter().encodeBytes(ints)
+            #expect(try JSONReader().decode([Int].self, from: others) == ints)
         }
     }
 }

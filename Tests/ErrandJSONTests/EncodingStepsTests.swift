@@ -52,7 +52,7 @@ import Testing
 
     private func steps(_ keys: [Int]) throws -> Int {
         let counted = Counted(keys)
-        _ = try FastJSONEncoder().encode(counted)
+        _ = try JSONWriter().encode(counted)
         return counted.steps
     }
 
@@ -70,7 +70,7 @@ import Testing
     func lastValuesAreEncoded(writing: Writing, count: Int) throws {
         let keys = writing.keys(count)
         let text = String(
-            decoding: try FastJSONEncoder().encode(Members(keys: keys)), as: UTF8.self)
+            decoding: try JSONWriter().encode(Members(keys: keys)), as: UTF8.self)
         let last = Dictionary(keys.enumerated().map { ($1, $0) }) { $1 }
         let members = last.sorted { $0.value < $1.value }.map { "\"\($0.key)\":\($0.value)" }
         #expect(text == "{\(members.joined(separator: ","))}")
@@ -100,7 +100,7 @@ import Testing
     /// A value that could not be encoded does not replace an earlier one.
     @Test(arguments: [["a"], ["a", "b"], ["b", "a"], (0..<50).map { "\($0)" } + ["a", "c"]])
     func failedValueLeavesTheEarlierOne(first: [String]) throws {
-        let data = try FastJSONEncoder().encode(Retried(first: first))
+        let data = try JSONWriter().encode(Retried(first: first))
         let members = first.map { "\"\($0)\":1" } + ["\"last\":2"]
         #expect(String(decoding: data, as: UTF8.self) == "{\(members.joined(separator: ","))}")
     }
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test func nestedContainersOfReplacedMembersAreLeftOut() throws {
-        let text = String(decoding: try FastJSONEncoder().encode(Nested()), as: UTF8.self)
+        let text = String(decoding: try JSONWriter().encode(Nested()), as: UTF8.self)
         #expect(text == #"{"a":[2],"c":[3],"b":[4],"d":[5]}"#)
     }
 }

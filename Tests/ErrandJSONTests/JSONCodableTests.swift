@@ -18,7 +18,7 @@ import Testing
 
     @Test func bothDecodersDecodeParts() throws {
         let data = Data(Self.text.utf8)
-        let fast = try FastJSONDecoder().decode(Event.self, from: data)
+        let fast = try JSONReader().decode(Event.self, from: data)
         #expect(fast.payload == (try JSON(parsing: Self.text))["payload"])
         #expect(fast.payload["b_c"][0].number == "1.50")
         #expect(fast.payload.keys == ["b_c", "a"])
@@ -32,14 +32,14 @@ import Testing
 
     @Test func keyStrategiesDoNotChangeTheKeysOfValues() throws {
         let data = Data(Self.text.utf8)
-        var decoder = FastJSONDecoder()
+        var decoder = JSONReader()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         #expect(try decoder.decode(Event.self, from: data).payload.keys == ["b_c", "a"])
         let foundation = JSONDecoder()
         foundation.keyDecodingStrategy = .convertFromSnakeCase
         let event = try foundation.decode(Event.self, from: data)
         #expect(event.payload["b_c"].exists)
-        var encoder = FastJSONEncoder()
+        var encoder = JSONWriter()
         encoder.keyEncodingStrategy = .convertToSnakeCase
         let json = try encoder.encodeJSON(["myKey": JSON(parsing: #"{"aB":1}"#)])
         #expect(json["myKey"]["aB"].int == 1)
@@ -50,13 +50,13 @@ import Testing
     }
 
     @Test func bothEncodersEncodeParts() throws {
-        let event = try FastJSONDecoder().decode(Event.self, from: Data(Self.text.utf8))
-        var encoder = FastJSONEncoder()
+        let event = try JSONReader().decode(Event.self, from: Data(Self.text.utf8))
+        var encoder = JSONWriter()
         encoder.outputFormatting = .withoutEscapingSlashes
         #expect(String(decoding: try encoder.encode(event), as: UTF8.self) == Self.text)
         let foundation = try JSON(parsing: JSONEncoder().encode(event))
         #expect(foundation == (try JSON(parsing: Self.text)))
-        #expect(try JSON(parsing: FastJSONEncoder().encode([JSON.absent])) == [nil])
+        #expect(try JSON(parsing: JSONWriter().encode([JSON.absent])) == [nil])
         #expect(throws: EncodingError.self) {
             try JSONEncoder().encode([JSON(parsing: "[1e999]")])
         }
@@ -65,9 +65,9 @@ import Testing
     @Test func scalarsAtTheTopLevel() throws {
         for text in ["1", "-2.5", "\"a\"", "null", "true", "[]", "{}", "[1,{\"a\":[null]}]"] {
             let json = try JSON(parsing: text)
-            #expect(try FastJSONDecoder().decode(JSON.self, from: Data(text.utf8)) == json)
+            #expect(try JSONReader().decode(JSON.self, from: Data(text.utf8)) == json)
             #expect(try JSONDecoder().decode(JSON.self, from: Data(text.utf8)) == json)
-            #expect(try FastJSONEncoder().encodeJSON(json) == json)
+            #expect(try JSONWriter().encodeJSON(json) == json)
             #expect(try JSON(parsing: JSONEncoder().encode(json)) == json)
         }
         let list = try PropertyListEncoder().encode(["a": ["b": 1]])
@@ -85,7 +85,7 @@ import Testing
         for number in 0..<50 {
             let text = #"[{"v":{"n":\#(number)}}]"#
             struct Item: Decodable { var v: JSON }
-            values += try FastJSONDecoder().decode([Item].self, from: Data(text.utf8)).map(\.v)
+            values += try JSONReader().decode([Item].self, from: Data(text.utf8)).map(\.v)
         }
         for number in 0..<50 { #expect(values[number]["n"].int == number) }
     }

@@ -117,7 +117,7 @@ import Testing
         #expect(shape.firstFault(in: [])?.steps == [])
         let closed = JSONShape.closed(["a": .int]).firstFault(in: ["b's": 1, "a": 1])
         #expect(closed?.steps == [.key("b's")])
-        let made = JSONShapeFault(
+        let made = JSONShape.Fault(
             steps: [.key("b's"), .index(3)], expected: "a number", found: "a string")
         #expect(made.path == #"$['b\'s'][3]"#)
     }

@@ -88,7 +88,7 @@ import Testing
             ] {
                 #expect(throws: JSONError.self) { try JSON(parsing: text) }
                 #expect(throws: DecodingError.self) {
-                    try FastJSONDecoder().decode([String].self, from: text)
+                    try JSONReader().decode([String].self, from: text)
                 }
             }
         }

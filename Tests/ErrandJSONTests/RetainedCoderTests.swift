@@ -44,7 +44,7 @@ import Testing
     private static let array = Data("[".utf8) + data + Data("]".utf8)
 
     @Test func retainedDecodersKeepTheirValue() throws {
-        let retained = try FastJSONDecoder().decode(
+        let retained = try JSONReader().decode(
             [RetainsDecoder].self, from: RetainedCoderTests.array)
         #expect(try retained.map { try $0.id() } == Array(0..<9))
         #expect(retained.map { $0.decoder.codingPath.first?.intValue } == Array(0..<9))
@@ -52,7 +52,7 @@ import Testing
 
     @Test func retainedContainersKeepTheirValue() throws {
         for _ in 0..<3 {
-            let retained = try FastJSONDecoder().decode(
+            let retained = try JSONReader().decode(
                 [RetainsContainer].self, from: RetainedCoderTests.array)
             let ids = try retained.map { try $0.container.decode(Int.self, forKey: .id) }
             #expect(ids == Array(0..<9))
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test func retainedNestedContainersKeepTheirValue() throws {
-        var retained = try FastJSONDecoder().decode(
+        var retained = try JSONReader().decode(
             [RetainsNested].self, from: RetainedCoderTests.array)
         let ids = try retained.map { try $0.container.decode(Int.self, forKey: .id) }
         #expect(ids == Array(100..<109))
@@ -89,7 +89,7 @@ import Testing
                 plain = try Plain(from: decoder)
             }
         }
-        let values = try FastJSONDecoder().decode([Mixed].self, from: RetainedCoderTests.array)
+        let values = try JSONReader().decode([Mixed].self, from: RetainedCoderTests.array)
         #expect(values.map(\.plain.id) == Array(0..<9))
         #expect(try values.map { try $0.retained.container.decode(Int.self, forKey: .id) }[8] == 8)
     }
@@ -107,9 +107,9 @@ import Testing
                 last: depth == 0 ? [:] : ["x": tree(depth - 1, name + "x")])
         }
         let value = tree(4, "t")
-        let bytes = try FastJSONEncoder().encode(value)
+        let bytes = try JSONWriter().encode(value)
         #expect(try JSONDecoder().decode(Tree.self, from: bytes) == value)
-        #expect(try FastJSONDecoder().decode(Tree.self, from: bytes) == value)
+        #expect(try JSONReader().decode(Tree.self, from: bytes) == value)
     }
 
     @Test func failedItemsDoNotAffectLaterItems() throws {
@@ -128,7 +128,7 @@ import Testing
         }
         struct JSONValue: Decodable { init(from decoder: any Decoder) {} }
         let data = Data(#"[{"id":1},{"id":"x"},{},{"id":4,"inner":{"a":1}},7,{"id":5}]"#.utf8)
-        #expect(try FastJSONDecoder().decode(Lossy.self, from: data).items.map(\.id) == [1, 4, 5])
+        #expect(try JSONReader().decode(Lossy.self, from: data).items.map(\.id) == [1, 4, 5])
     }
 
     @Test func retainedEncodingContainersDoNotWriteIntoOtherValues() throws {
@@ -145,10 +145,10 @@ import Testing
         let box = Box()
         let values = (0..<5).map { Retaining(box: box, id: $0) }
         let expected = #"[{"id":0},{"id":1},{"id":2},{"id":3},{"id":4}]"#
-        #expect(String(decoding: try FastJSONEncoder().encode(values), as: UTF8.self) == expected)
+        #expect(String(decoding: try JSONWriter().encode(values), as: UTF8.self) == expected)
         // Writes after encoding has ended have no effect.
         for index in box.retained.indices { try? box.retained[index].encode(9, forKey: .inner) }
         #expect(box.retained.map { $0.codingPath.first?.intValue } == Array(0..<5))
-        #expect(String(decoding: try FastJSONEncoder().encode(values), as: UTF8.self) == expected)
+        #expect(String(decoding: try JSONWriter().encode(values), as: UTF8.self) == expected)
     }
 }

@@ -14,7 +14,7 @@ import Testing
     private static let point = Point(x: 1, y: ["a": 0.5], name: "n/m")
     private static let text = #"{"x":1,"y":{"a":0.5},"name":"n\/m"}"#
 
-    private func encode(_ value: some Encodable, _ encoder: FastJSONEncoder = .init()) -> String? {
+    private func encode(_ value: some Encodable, _ encoder: JSONWriter = .init()) -> String? {
         (try? encoder.encodeBytes(value)).map { String(decoding: $0, as: UTF8.self) }
     }
 
@@ -26,8 +26,8 @@ import Testing
             #expect(encode("x") == "\"x\"")
             #expect(encode(String(repeating: "long", count: 50_000))?.utf8.count == 200_002)
             let data = Data(SessionReuseTests.text.utf8)
-            #expect(try FastJSONDecoder().decode(Point.self, from: data) == SessionReuseTests.point)
-            #expect(try FastJSONDecoder().decode([Int].self, from: Data("[1]".utf8)) == [1])
+            #expect(try JSONReader().decode(Point.self, from: data) == SessionReuseTests.point)
+            #expect(try JSONReader().decode([Int].self, from: Data("[1]".utf8)) == [1])
         }
     }
 
@@ -38,13 +38,13 @@ import Testing
             var ratio: Double
         }
         let value = Dated(when: Date(timeIntervalSince1970: 0), data: Data([1]), ratio: .infinity)
-        var other = FastJSONEncoder()
+        var other = JSONWriter()
         other.dateEncodingStrategy = .iso8601
         other.dataEncodingStrategy = .deferredToData
         other.outputFormatting = .withoutEscapingSlashes
         other.nonConformingFloatEncodingStrategy = .convertToString(
             positiveInfinity: "+", negativeInfinity: "-", nan: "?")
-        var reader = FastJSONDecoder()
+        var reader = JSONReader()
         reader.dateDecodingStrategy = .iso8601
         reader.dataDecodingStrategy = .deferredToData
         reader.nonConformingFloatDecodingStrategy = .convertFromString(
@@ -55,7 +55,7 @@ import Testing
             #expect(encode(value) == nil)
             #expect(try reader.decode(Dated.self, from: Data(text.utf8)) == value)
             #expect(throws: DecodingError.self) {
-                try FastJSONDecoder().decode(Dated.self, from: Data(text.utf8))
+                try JSONReader().decode(Dated.self, from: Data(text.utf8))
             }
             #expect(encode("a/b", other) == "\"a/b\"")
             #expect(encode(["a/b": 1]) == #"{"a\/b":1}"#)
@@ -95,14 +95,14 @@ import Testing
 
     /// Whether a token in `userInfo`, also passed to `body`, is deallocated after `body` returns.
     private func isDeallocated(
-        _ body: (FastJSONEncoder, CodingUserInfoKey, Token) throws -> Void
+        _ body: (JSONWriter, CodingUserInfoKey, Token) throws -> Void
     ) throws -> Bool {
         let key = try #require(CodingUserInfoKey(rawValue: "token"))
         weak var seen: Token?
         do {
             let token = Token()
             seen = token
-            var encoder = FastJSONEncoder()
+            var encoder = JSONWriter()
             encoder.userInfo[key] = token
             try body(encoder, key, token)
         }
@@ -114,7 +114,7 @@ import Testing
             var encoder = encoder
             encoder.dateEncodingStrategy = .custom { _, _ in _ = token }
             _ = encode(SessionReuseTests.point, encoder)
-            var decoder = FastJSONDecoder()
+            var decoder = JSONReader()
             decoder.userInfo[key] = token
             decoder.dateDecodingStrategy = .custom { _ in
                 _ = token
@@ -150,19 +150,19 @@ import Testing
             init(_ point: Point) { self.point = point }
             init(from decoder: any Decoder) throws {
                 let text = try decoder.singleValueContainer().decode(String.self)
-                point = try FastJSONDecoder().decode(Point.self, from: Data(text.utf8))
+                point = try JSONReader().decode(Point.self, from: Data(text.utf8))
             }
             func encode(to encoder: any Encoder) throws {
                 var container = encoder.singleValueContainer()
-                let bytes = try FastJSONEncoder().encodeBytes(point)
+                let bytes = try JSONWriter().encodeBytes(point)
                 try container.encode(String(decoding: bytes, as: UTF8.self))
             }
         }
         let values = (0..<5).map { Wrapped(Point(x: $0, y: [:], name: nil)) }
         for _ in 0..<4 {
-            let data = try FastJSONEncoder().encode(["k": values])
+            let data = try JSONWriter().encode(["k": values])
             #expect(
-                try FastJSONDecoder().decode([String: [Wrapped]].self, from: data)["k"] == values)
+                try JSONReader().decode([String: [Wrapped]].self, from: data)["k"] == values)
         }
     }
 
@@ -187,7 +187,7 @@ import Testing
             #expect(encode(Failing(fails: fails)) == (fails ? nil : expected))
             let wrong = Data(#"[{"x":1,"y":{"a":"b"}}]"#.utf8)
             #expect(throws: DecodingError.self) {
-                try FastJSONDecoder().decode([Point].self, from: wrong)
+                try JSONReader().decode([Point].self, from: wrong)
             }
             #expect(encode(SessionReuseTests.point) == SessionReuseTests.text)
         }
@@ -217,7 +217,7 @@ import Testing
         for round in 0..<5 {
             let text = #"{"k":{"id":\#(round)}}"#
             #expect(encode(["k": Retaining(id: round)]) == text)
-            let value = try FastJSONDecoder().decode(
+            let value = try JSONReader().decode(
                 [String: Retaining].self, from: Data(text.utf8))
             #expect(value["k"]?.id == round)
             #expect(encode([Retaining(id: 7)]) == #"[{"id":7}]"#)
@@ -234,8 +234,8 @@ import Testing
                         let value = (0..<8).map {
                             Point(x: task * round + $0, y: ["\(task)": Double(round)], name: nil)
                         }
-                        guard let data = try? FastJSONEncoder().encode(value),
-                            let again = try? FastJSONDecoder().decode([Point].self, from: data),
+                        guard let data = try? JSONWriter().encode(value),
+                            let again = try? JSONReader().decode([Point].self, from: data),
                             again == value
                         else { return false }
                     }

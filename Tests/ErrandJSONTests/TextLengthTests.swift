@@ -33,7 +33,7 @@ import Testing
                 #expect(Array(read.utf8) == Array(text.utf8))
                 #expect(read.count == text.count && read.uppercased() == text.uppercased())
                 #expect(read + "!" == text + "!" && Array(read) == Array(text))
-                #expect(try FastJSONDecoder().decode([String].self, from: json) == [text])
+                #expect(try JSONReader().decode([String].self, from: json) == [text])
             }
         }
     }
@@ -59,7 +59,7 @@ import Testing
                 let inOrder = Set(members).count == members.count
                 let closed = JSONShape.closed(JSONShape(members.map { ($0, JSONShape.int) }))
                 #expect(closed.matches(json) == inOrder)
-                let decoded = try FastJSONDecoder().decode(Named.self, from: text, named: key)
+                let decoded = try JSONReader().decode(Named.self, from: text, named: key)
                 #expect(decoded == members.firstIndex(of: key))
             }
         }
@@ -121,7 +121,7 @@ private struct Named: Decodable {
     }
 }
 
-extension FastJSONDecoder {
+extension JSONReader {
     fileprivate func decode(_ type: Named.Type, from text: String, named name: String) throws -> Int
     {
         var decoder = self

@@ -96,7 +96,7 @@
         @Test func charactersAreNotDivided() {
             let bodies = BodyText(redaction: .none, limit: 1)
             let response = Response(
-                status: .ok, body: .data(Data("ä2".utf8)), url: URI(scheme: "http", host: "a"))
+                status: .ok, body: .data(Data("ä2".utf8)), url: HTTPURL(scheme: "http", host: "a"))
             #expect(bodies.text(of: response, received: 3) == "… (3 of 3 bytes left out)")
         }
 
@@ -115,7 +115,7 @@
                 bodies.text(
                     of: Response(
                         status: .ok, headers: [.contentType: type], body: .data(data),
-                        url: URI(scheme: "http", host: "a")), received: 0)
+                        url: HTTPURL(scheme: "http", host: "a")), received: 0)
             }
             #expect(
                 text(Data(#"{"password":"#.utf8), "application/json")

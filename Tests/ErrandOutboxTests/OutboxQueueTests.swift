@@ -20,7 +20,7 @@ extension OutboxQueue {
         baseDelay: .seconds(1), maximumDelay: .seconds(60), maximumRefusals: 3)
 
     private func entry(_ number: Int, _ host: String = "a") throws -> OutboxEntry {
-        let url = try URI(parsing: "https://\(host).example/\(number)")
+        let url = try HTTPURL(parsing: "https://\(host).example/\(number)")
         var entry = OutboxEntry(
             TransportRequest(method: .post, url: url),
             of: RequestDescription(endpoint: "Note", url: ""), at: Date(), body: nil)
@@ -214,7 +214,7 @@ extension OutboxQueue {
     ])
     func verdictsOfErrors(code: RequestError.Code, status: Int, verdict: OutboxVerdict) {
         var error = RequestError(code, stage: .transport, "")
-        if status > 0 { error.response = Response(status: .init(code: status), url: URI()) }
+        if status > 0 { error.response = Response(status: .init(code: status), url: HTTPURL()) }
         #expect(OutboxVerdict.judge(error, acceptable: [200..<300], now: Date()) == verdict)
         #expect(OutboxVerdict.judge(nil, acceptable: [200..<300], now: Date()) == .delivered)
     }

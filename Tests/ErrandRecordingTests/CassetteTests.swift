@@ -18,7 +18,7 @@ import Testing
         _ method: HTTPMethod = .get, _ path: String, _ json: String? = nil
     ) throws -> TransportRequest {
         TransportRequest(
-            method: method, url: try URI(parsing: "https://api.example.com" + path),
+            method: method, url: try HTTPURL(parsing: "https://api.example.com" + path),
             body: json.map { .string($0, contentType: "application/json") })
     }
 

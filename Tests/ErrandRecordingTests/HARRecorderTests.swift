@@ -37,7 +37,7 @@ import Testing
     private func request(_ path: String, _ body: HTTPBody? = nil) -> TransportRequest {
         var request = TransportRequest(
             method: body == nil ? .get : .post,
-            url: URI(scheme: "https", host: "api.example.com", path: path))
+            url: HTTPURL(scheme: "https", host: "api.example.com", path: path))
         request.body = body
         return request
     }
@@ -187,7 +187,8 @@ import Testing
         for body in [stream, .file(upload.url), form] {
             let receiver = RecordingReceiver()
             _ = transport.start(
-                TransportRequest(method: .post, url: try URI(parsing: server.url("/")), body: body),
+                TransportRequest(
+                    method: .post, url: try HTTPURL(parsing: server.url("/")), body: body),
                 receiver: receiver)
             #expect(try await receiver.ended().end?.error == nil)
         }

@@ -116,7 +116,7 @@ import Testing
         let transport = SteppedTransport()
         let receiver = PausingReceiver()
         let transfer = limit.transport(over: transport).start(
-            TransportRequest(url: try URI(parsing: "http://example.com/")), receiver: receiver)
+            TransportRequest(url: try HTTPURL(parsing: "http://example.com/")), receiver: receiver)
         return (transfer, try #require(transport.transfer), receiver)
     }
 
@@ -330,7 +330,7 @@ import Testing
             BandwidthLimit(bytesPerSecond: limit),
             BandwidthLimit(bytesPerSecond: nil, uploadBytesPerSecond: limit),
         ] {
-            let request = TransportRequest(url: try URI(parsing: "http://example.com/"))
+            let request = TransportRequest(url: try HTTPURL(parsing: "http://example.com/"))
             let error = #expect(throws: RequestError.self) {
                 try limits.transport(over: SteppedTransport()).check(request)
             }

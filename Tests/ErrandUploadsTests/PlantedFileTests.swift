@@ -37,7 +37,8 @@ import Testing
         try planted.plant(at: temporary)
         let file = try UploadJournalFile(url)
         let journal = UploadJournal(
-            endpoint: try URI(parsing: "https://example.com/"), file: .init(size: 5, modified: 1),
+            endpoint: try HTTPURL(parsing: "https://example.com/"),
+            file: .init(size: 5, modified: 1),
             metadata: nil, remote: .init(url: "https://example.com/1", offset: 0, sent: 0))
         try file.write(journal)
         #expect(file.read() == journal && planted.victimIsIntact(beside: temporary))

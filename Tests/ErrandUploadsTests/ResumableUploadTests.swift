@@ -240,7 +240,7 @@ struct ResumableUploadTests {
                     url: request.url)
             }
             let request = TransportRequest(
-                method: .post, url: URI(scheme: "http", host: "a", path: "/files"))
+                method: .post, url: HTTPURL(scheme: "http", host: "a", path: "/files"))
             let operation = try #require(description.interceptors.last as? UploadOperation)
             _ = try await Task { try await operation.intercept(request, next: next) }.value
             #expect(operation.output?.bytes == 10_000)

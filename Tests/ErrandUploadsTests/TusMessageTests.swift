@@ -15,7 +15,7 @@ struct TusMessageTests {
             headers.append(HTTPField(name: try #require(HTTPField.Name(name)), value: value))
         }
         return TusResponse(
-            Response(status: status, headers: headers, url: try URI(parsing: url)),
+            Response(status: status, headers: headers, url: try HTTPURL(parsing: url)),
             now: Date(timeIntervalSince1970: 0))
     }
 
@@ -78,7 +78,7 @@ struct TusMessageTests {
             HTTPField(name: .location, value: Array("/jos".utf8) + [0xE9])
         ])
         let response = Response(
-            status: .created, headers: headers, url: try URI(parsing: "https://a.test/"))
+            status: .created, headers: headers, url: try HTTPURL(parsing: "https://a.test/"))
         let it = TusResponse(response, now: Date(timeIntervalSince1970: 0))
         #expect(it.location == "https://a.test/jos%E9")
     }
@@ -102,7 +102,7 @@ struct TusMessageTests {
 
     @Test func requestsCarryTheFieldsOfTheProtocol() throws {
         let base = TransportRequest(
-            method: .post, url: try URI(parsing: "https://a.test/files/"),
+            method: .post, url: try HTTPURL(parsing: "https://a.test/files/"),
             headers: [.contentType: "application/x-www-form-urlencoded", .userAgent: "t"])
         let messages = UploadMessages(base: base, metadata: "a")
         let version = try #require(HTTPField.Name("Tus-Resumable"))

@@ -107,7 +107,7 @@ struct UploadFileTests {
     // MARK: - Journal
 
     private let journal = UploadJournal(
-        endpoint: URI(scheme: "https", host: "a.test", path: "/files"),
+        endpoint: HTTPURL(scheme: "https", host: "a.test", path: "/files"),
         file: .init(size: 10, modified: 5), metadata: "m",
         remote: .init(url: "https://a.test/1", offset: 4, sent: 8, algorithm: "sha1"))
 

@@ -13,12 +13,12 @@ struct UploadIdentityTests {
 
     private func journal(_ endpoint: String) throws -> UploadJournal {
         UploadJournal(
-            endpoint: try URI(parsing: endpoint), file: .init(size: 10, modified: 5),
+            endpoint: try HTTPURL(parsing: endpoint), file: .init(size: 10, modified: 5),
             metadata: "m", remote: .init(url: "https://a.test/1", offset: 4, sent: 8))
     }
 
     private func name(_ file: URL, _ endpoint: String) throws -> String {
-        UploadJournal.location(of: file, endpoint: try URI(parsing: endpoint)).lastPathComponent
+        UploadJournal.location(of: file, endpoint: try HTTPURL(parsing: endpoint)).lastPathComponent
     }
 
     // MARK: - Journals
@@ -114,7 +114,7 @@ struct UploadIdentityTests {
     @Test func journalOfALongNameIsWritten() throws {
         let flags = String(repeating: "🇩🇪", count: 29)
         let file = try TemporaryFile(name: flags)
-        let url = try URI(parsing: "https://a.test/files")
+        let url = try HTTPURL(parsing: "https://a.test/files")
         let location = UploadJournal.location(of: file.url, endpoint: url)
         #expect(location.lastPathComponent.hasPrefix("." + String(repeating: "🇩🇪", count: 22) + "."))
         let storage = try UploadJournalFile(location)

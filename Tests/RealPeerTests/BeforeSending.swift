@@ -13,9 +13,9 @@ final class BeforeSending: TransferReceiver {
     init(_ action: @escaping @Sendable () -> Void) { self.action = action }
 
     /// A report-only pin that no certificate of the host matches.
-    static func pins(for host: String) -> [PinnedHost] {
+    static func pins(for host: String) -> [SecurityPolicy.Pins] {
         let key = Data(repeating: 0, count: 32).base64EncodedString()
-        return [PinnedHost(host, publicKeys: [key], isReportOnly: true)]
+        return [SecurityPolicy.Pins(host, publicKeys: [key], isReportOnly: true)]
     }
 
     func didNotice(_ mismatch: PinMismatch) { action() }

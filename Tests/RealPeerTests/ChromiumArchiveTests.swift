@@ -77,9 +77,9 @@
             let transport = recorder.transport(over: CurlTransport())
             let requests = [
                 TransportRequest(
-                    method: .post, url: try URI(parsing: server.url("/items?page=1")),
+                    method: .post, url: try HTTPURL(parsing: server.url("/items?page=1")),
                     body: .string(#"{"a":1}"#, contentType: "application/json")),
-                TransportRequest(url: try URI(parsing: server.url("/image"))),
+                TransportRequest(url: try HTTPURL(parsing: server.url("/image"))),
             ]
             for request in requests {
                 #expect(try await run(request, transport).end?.error == nil)

@@ -82,7 +82,7 @@ struct Peers: Sendable {
         _ target: String = "/info", headers: HTTPFields = [:], body: HTTPBody? = nil
     ) -> TransportRequest {
         let parts = target.split(separator: "?", maxSplits: 1).map(String.init)
-        let url = URI(
+        let url = HTTPURL(
             scheme: peer.scheme, host: host, port: port(peer), path: parts.first ?? "/",
             query: parts.count > 1 ? parts[1] : nil)
         var request = TransportRequest(method: method, url: url, headers: headers, body: body)

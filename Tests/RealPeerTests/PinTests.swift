@@ -15,7 +15,8 @@ struct PinTests {
     init() throws { peers = try Peers.get() }
 
     private func request(
-        _ chain: String, _ pins: PinnedHost..., change: (inout SecurityPolicy) -> Void = { _ in }
+        _ chain: String, _ pins: SecurityPolicy.Pins...,
+        change: (inout SecurityPolicy) -> Void = { _ in }
     ) -> TransportRequest {
         var request = peers.request(.nginxTLS, host: "\(chain).errand.test")
         request.options.security?.pins = pins
@@ -26,12 +27,12 @@ struct PinTests {
         return request
     }
 
-    private func keys(_ host: String, _ names: String...) throws -> PinnedHost {
-        PinnedHost("\(host).errand.test", publicKeys: try names.map(peers.pin))
+    private func keys(_ host: String, _ names: String...) throws -> SecurityPolicy.Pins {
+        SecurityPolicy.Pins("\(host).errand.test", publicKeys: try names.map(peers.pin))
     }
 
-    private func certificates(_ host: String, _ names: String...) throws -> PinnedHost {
-        PinnedHost(
+    private func certificates(_ host: String, _ names: String...) throws -> SecurityPolicy.Pins {
+        SecurityPolicy.Pins(
             "\(host).errand.test", certificates: try names.map { try peers.text($0 + ".pem") })
     }
 
@@ -131,23 +132,25 @@ struct PinTests {
 
     @Test func pinsApplyBySubdomainAndExpiry() async throws {
         let wrong = try peers.pin("direct")
-        func run(_ pins: PinnedHost) async throws -> RequestError.Code? {
+        func run(_ pins: SecurityPolicy.Pins) async throws -> RequestError.Code? {
             try await transport.run(request("good", pins)).error?.code
         }
-        #expect(try await run(PinnedHost("errand.test", publicKeys: [wrong])) == nil)
+        #expect(try await run(SecurityPolicy.Pins("errand.test", publicKeys: [wrong])) == nil)
         #expect(
             try await run(
-                PinnedHost("errand.test", includesSubdomains: true, publicKeys: [wrong]))
+                SecurityPolicy.Pins("errand.test", includesSubdomains: true, publicKeys: [wrong]))
                 == .pinMismatch)
         let past = Date(timeIntervalSinceNow: -60)
         let future = Date(timeIntervalSinceNow: 60)
         #expect(
-            try await run(PinnedHost("good.errand.test", publicKeys: [wrong], expires: past))
+            try await run(
+                SecurityPolicy.Pins("good.errand.test", publicKeys: [wrong], expires: past))
                 == nil)
         #expect(
-            try await run(PinnedHost("good.errand.test", publicKeys: [wrong], expires: future))
+            try await run(
+                SecurityPolicy.Pins("good.errand.test", publicKeys: [wrong], expires: future))
                 == .pinMismatch)
-        var dotted = request("good", PinnedHost("good.errand.test", publicKeys: [wrong]))
+        var dotted = request("good", SecurityPolicy.Pins("good.errand.test", publicKeys: [wrong]))
         dotted.url.host = "GOOD.errand.test."
         dotted.options.addressOverrides = [
             "GOOD.errand.test.:\(peers.port(.nginxTLS))": ["127.0.0.1"]
@@ -164,7 +167,7 @@ struct PinTests {
         #expect(kept.end?.timings.reusedConnection == true)
         let refused = try await transport.run(request("good", keys("good", "direct")))
         #expect(refused.error?.code == .pinMismatch)
-        func closing(_ pins: PinnedHost...) -> TransportRequest {
+        func closing(_ pins: SecurityPolicy.Pins...) -> TransportRequest {
             var request = request("direct")
             request.options.security?.pins = pins
             request.options.httpVersion = .http11
@@ -189,7 +192,7 @@ struct PinTests {
         configuration.eventListeners = [events]
         configuration.transportOptions = request("good").options
         configuration.transportOptions.security?.pins = [
-            PinnedHost(
+            SecurityPolicy.Pins(
                 "good.errand.test", publicKeys: [try peers.pin("direct")], isReportOnly: true)
         ]
         let agent = RequestAgent(configuration: configuration, transport: transport, store: nil)
@@ -220,11 +223,15 @@ struct PinTests {
         let endpoint = Pinned()
         endpoint.address = peers.url(.nginxTLS, host: "localhost")
         endpoint.policy.authorityFile = peers.certificate("root.pem")
-        endpoint.policy.pins = [PinnedHost("localhost", publicKeys: [try peers.pin("good")])]
+        endpoint.policy.pins = [
+            SecurityPolicy.Pins("localhost", publicKeys: [try peers.pin("good")])
+        ]
         let agent = RequestAgent(transport: transport, store: nil)
         let error = await #expect(throws: RequestError.self) { try await endpoint.send(on: agent) }
         #expect(error?.code == .pinMismatch)
-        endpoint.policy.pins = [PinnedHost("localhost", publicKeys: [try peers.pin("address")])]
+        endpoint.policy.pins = [
+            SecurityPolicy.Pins("localhost", publicKeys: [try peers.pin("address")])
+        ]
         #expect(try await endpoint.send(on: agent).status == .ok)
     }
 }

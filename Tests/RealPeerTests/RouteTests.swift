@@ -70,7 +70,7 @@ struct RouteTests {
         let server = LoopbackServer()
         server.route("/held", responses: LoopbackResponse(body: "x").held(by: gate))
         try await server.start()
-        let request = TransportRequest(url: try URI(parsing: server.url("/held")))
+        let request = TransportRequest(url: try HTTPURL(parsing: server.url("/held")))
         async let records = CurlTransport.tested().run(all: Array(repeating: request, count: 24))
         // All requests reach the server before the first response is sent.
         try await gate.reached(times: 24)

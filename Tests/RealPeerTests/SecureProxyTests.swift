@@ -53,7 +53,7 @@ struct SecureProxyTests {
         #expect(isWhole, "\(large.received) bytes, \(large.errorText)")
     }
 
-    /// libcurl accepts this user name, `URI` does not.
+    /// libcurl accepts this user name, `HTTPURL` does not.
     @Test func http2ThroughAnEnvironmentProxyWithAnUnusualUserName() async {
         await #expect(processExitsWith: .success) {
             let peers = try Peers.get()

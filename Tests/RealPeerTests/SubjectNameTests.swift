@@ -79,7 +79,7 @@ struct SubjectNameTests {
         let record = try await transport.run(
             request {
                 $0.pins = [
-                    PinnedHost(
+                    SecurityPolicy.Pins(
                         "name-in-subject.errand.test",
                         publicKeys: [try peers.pin("name-in-subject")])
                 ]
@@ -99,7 +99,7 @@ struct SubjectNameTests {
         let pinned = try await transport.run(
             request("self-signed") {
                 $0.pins = [
-                    PinnedHost(
+                    SecurityPolicy.Pins(
                         "self-signed.errand.test", publicKeys: [try peers.pin("self-signed")])
                 ]
                 $0.allowInvalidCertificates = true

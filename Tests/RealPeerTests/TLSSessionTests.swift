@@ -131,7 +131,9 @@ struct TLSSessionTests {
     func pinsApplyToResumedSessions(peer: Peers.Peer) async throws {
         func pinned(_ name: String) throws -> TransportRequest {
             try request(peer) {
-                $0.pins = [PinnedHost("good.errand.test", publicKeys: [try peers.pin(name)])]
+                $0.pins = [
+                    SecurityPolicy.Pins("good.errand.test", publicKeys: [try peers.pin(name)])
+                ]
             }
         }
         #expect(try await !isResumed(request(peer)))

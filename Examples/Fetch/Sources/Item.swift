@@ -28,7 +28,7 @@ struct Item {
 
     /// The part of a URL that identifies a part file.
     static func resource(_ url: String, ignoringQuery: Bool) -> String {
-        guard var uri = try? URI(parsing: url) else { return url }
+        guard var uri = try? HTTPURL(parsing: url) else { return url }
         uri.userInfo = nil
         uri.fragment = nil
         if ignoringQuery { uri.query = nil }

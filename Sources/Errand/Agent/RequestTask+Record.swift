@@ -80,7 +80,7 @@ extension RequestTask {
             startedAt = Date(
                 timeIntervalSince1970: (began.timeIntervalSince1970 * 1000).rounded() / 1000)
             method = context.description.method.rawValue
-            url = (try? URI(parsingEndpoint: context.description.url.text))?.redacted
+            url = (try? HTTPURL(parsingEndpoint: context.description.url.text))?.redacted
             cacheMiss = context.cacheMiss?.rawValue
             attempts = if case .inFlight(let attempt) = task.phase { attempt } else { 0 }
             (bytesSent, bytesReceived) = (progress.bytesSent, progress.bytesReceived)

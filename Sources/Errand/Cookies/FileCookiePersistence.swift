@@ -34,7 +34,7 @@ nonisolated public struct FileCookiePersistence: CookiePersistence {
         }
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         let bytes = try handle.readToEnd() ?? Data()
-        let decoder = FastJSONDecoder()
+        let decoder = JSONReader()
         var cookies: [Cookie] = []
         var isBroken = false
         for line in bytes.split(separator: UInt8(ascii: "\n")) {

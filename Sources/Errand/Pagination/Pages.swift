@@ -8,7 +8,7 @@ nonisolated struct Pages<Output: Sendable>: AsyncSequence {
     typealias Failure = RequestError
     typealias Run =
         nonisolated(nonsending) (Pagination.Next) async throws(RequestError) -> (
-            Response, Output, requested: URI
+            Response, Output, requested: HTTPURL
         )
 
     let pagination: Pagination
@@ -32,7 +32,7 @@ nonisolated struct Pages<Output: Sendable>: AsyncSequence {
         /// Identifies a page that was requested, so that a repetition is recognized.
         private enum Target: Hashable {
             case arguments(Arguments)
-            case url(URI)
+            case url(HTTPURL)
         }
 
         init(pagination: Pagination, limit: Int?, run: @escaping Run) {
@@ -59,7 +59,7 @@ nonisolated struct Pages<Output: Sendable>: AsyncSequence {
         ///
         /// - Parameter requested: The URL of the request before redirects.
         private mutating func following(
-            _ response: Response, _ requested: URI
+            _ response: Response, _ requested: HTTPURL
         ) throws(RequestError) -> Pagination.Next? {
             guard number < limit ?? .max else { return nil }
             do {
@@ -71,7 +71,7 @@ nonisolated struct Pages<Output: Sendable>: AsyncSequence {
                     try remember(.arguments(arguments), response)
                     return next
                 case .url(let text):
-                    let url = try URI.resolve(text, against: response.url)
+                    let url = try HTTPURL.resolve(text, against: response.url)
                     // A redirect may have led to another origin, without credentials.
                     guard url.hasOrigin(of: requested) else {
                         throw RequestError(
@@ -236,7 +236,7 @@ extension BaseRequest {
     /// Runs the request for one page; returns also its URL before redirects.
     nonisolated(nonsending) fileprivate func runPage(
         _ next: Pagination.Next, on named: RequestAgent?
-    ) async throws(RequestError) -> (TaskOutcome, requested: URI?) {
+    ) async throws(RequestError) -> (TaskOutcome, requested: HTTPURL?) {
         let requested = RequestedURL()
         let run = enlist(on: named) { description, configuration in
             description.turn(to: next, encoding: configuration.argumentEncoding)
@@ -249,11 +249,11 @@ extension BaseRequest {
 
 /// The URL of a request, which is known when it has been built.
 nonisolated private final class RequestedURL: Sendable {
-    private let state = Mutex<URI?>(nil)
+    private let state = Mutex<HTTPURL?>(nil)
 
-    var url: URI? { state.withLock { $0 } }
+    var url: HTTPURL? { state.withLock { $0 } }
 
-    func set(_ url: URI) { state.withLock { $0 = url } }
+    func set(_ url: HTTPURL) { state.withLock { $0 = url } }
 }
 
 extension RequestDescription {

@@ -181,7 +181,7 @@ nonisolated extension Pagination.Next: CustomStringConvertible, CustomReflectabl
     /// The URL without user info, query and fragment, or the names of the arguments.
     public var description: String {
         switch self {
-        case .url(let text): "url(\((try? URI(parsing: text))?.redacted ?? "an invalid URL"))"
+        case .url(let text): "url(\((try? HTTPURL(parsing: text))?.redacted ?? "an invalid URL"))"
         case .arguments(let arguments): "arguments(\(arguments.names.joined(separator: ", ")))"
         }
     }

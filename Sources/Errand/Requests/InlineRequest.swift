@@ -47,7 +47,7 @@ nonisolated public final class InlineRequest: BaseRequest, TypedUnit {
     ///   - path: The keys that lead to the output, for services that wrap it: `["data"]`. Default `nil`: `json.path`.
     ///   - decoder: Key, date and data strategies. Default `nil`: those of ``RequestDescription/json``.
     public func decoding<Output: Decodable & Sendable>(
-        _ type: Output.Type = Output.self, at path: [String]? = nil, decoder: FastJSONDecoder? = nil
+        _ type: Output.Type = Output.self, at path: [String]? = nil, decoder: JSONReader? = nil
     ) -> Request<Output> {
         decoding(using: .json(type, decoder: decoder, at: path))
     }

@@ -51,7 +51,7 @@ nonisolated extension ResponseDecoder {
     ///   - path: The keys that lead to the value, for services that wrap it: `["data", "user"]`. Default `nil`:
     ///     ``JSONOptions/path``; an empty list is the whole body.
     public static func json(
-        _ type: Output.Type = Output.self, decoder: FastJSONDecoder? = nil, at path: [String]? = nil
+        _ type: Output.Type = Output.self, decoder: JSONReader? = nil, at path: [String]? = nil
     ) -> Self where Output: Decodable {
         ResponseDecoder(json: { response, standard, shared in
             try response.decode(Output.self, decoder: decoder ?? standard, at: path ?? shared)

@@ -6,7 +6,7 @@ import ErrandJSON
 /// There are decoders for common formats: `.data`, `.string`, `.json`, `.json(User.self)`,
 /// `.propertyList(Settings.self)`, `.xml { … }`, `.firstOf([…])`, `.empty`.
 nonisolated public struct ResponseDecoder<Output: Sendable>: Sendable {
-    private let body: @Sendable (Response, FastJSONDecoder, [String]) throws -> Output
+    private let body: @Sendable (Response, JSONReader, [String]) throws -> Output
     /// How the endpoint came by the decoder.
     var origin = DecoderOrigin.custom
 
@@ -20,13 +20,13 @@ nonisolated public struct ResponseDecoder<Output: Sendable>: Sendable {
 
     /// Creates a decoder of JSON from a closure that also receives the JSON decoder of the request, and the keys that
     /// lead to the output.
-    init(json body: @escaping @Sendable (Response, FastJSONDecoder, [String]) throws -> Output) {
+    init(json body: @escaping @Sendable (Response, JSONReader, [String]) throws -> Output) {
         self.init(origin: .json, body)
     }
 
     init(
         origin: DecoderOrigin,
-        _ body: @escaping @Sendable (Response, FastJSONDecoder, [String]) throws -> Output
+        _ body: @escaping @Sendable (Response, JSONReader, [String]) throws -> Output
     ) {
         self.body = body
         self.origin = origin
@@ -38,7 +38,7 @@ nonisolated public struct ResponseDecoder<Output: Sendable>: Sendable {
     }
 
     func decode(
-        _ response: Response, with json: FastJSONDecoder, at path: [String]
+        _ response: Response, with json: JSONReader, at path: [String]
     ) throws(RequestError) -> Output {
         do {
             return try body(response, json, path)

@@ -100,9 +100,9 @@ struct JSONStreamParser<Value: Decodable>: StreamParser {
     }
 
     private var parser: Parser
-    private let decoder: FastJSONDecoder
+    private let decoder: JSONReader
 
-    init(_ format: JSONStreamFormat, decoder: FastJSONDecoder) {
+    init(_ format: JSONStreamFormat, decoder: JSONReader) {
         self.decoder = decoder
         switch format {
         case .lines(let limit):

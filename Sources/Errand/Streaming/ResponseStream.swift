@@ -57,7 +57,7 @@ final class StreamSource: Sendable {
     var description: RequestDescription { task.context.description }
 
     /// The decoder of the endpoint, or else of the configuration.
-    var decoder: FastJSONDecoder {
+    var decoder: JSONReader {
         description.jsonDecoder?.value ?? .responseDefault
     }
 

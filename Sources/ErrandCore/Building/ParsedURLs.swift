@@ -16,15 +16,15 @@ package final class ParsedURLs: Sendable {
 
     private final class Entry: Sendable {
         let text: String
-        let url: URI
+        let url: HTTPURL
 
-        init(_ text: String, _ url: URI) {
+        init(_ text: String, _ url: HTTPURL) {
             self.text = text
             self.url = url
         }
 
         /// The URL if the text consists of the same bytes.
-        func url(of other: String) -> URI? { has(other) ? url : nil }
+        func url(of other: String) -> HTTPURL? { has(other) ? url : nil }
 
         /// Whether the text consists of the same bytes; `String` compares canonical equivalence.
         private func has(_ other: String) -> Bool {
@@ -40,18 +40,18 @@ package final class ParsedURLs: Sendable {
     }
 
     private final class Joining: Sendable {
-        let reference: URI
-        let base: URI
-        let url: URI
+        let reference: HTTPURL
+        let base: HTTPURL
+        let url: HTTPURL
 
-        init(_ reference: URI, _ base: URI, _ url: URI) {
+        init(_ reference: HTTPURL, _ base: HTTPURL, _ url: HTTPURL) {
             self.reference = reference
             self.base = base
             self.url = url
         }
 
         /// The joined URL if these are its reference and base.
-        func url(of other: URI, below otherBase: URI) -> URI? {
+        func url(of other: HTTPURL, below otherBase: HTTPURL) -> HTTPURL? {
             reference.identity == other.identity && base.identity == otherBase.identity ? url : nil
         }
     }
@@ -64,14 +64,14 @@ package final class ParsedURLs: Sendable {
 
     package init() {}
 
-    /// Parses a URL like `URI(parsingEndpoint:)`.
-    package func url(parsing text: String) throws(RequestError) -> URI {
+    /// Parses a URL like `HTTPURL(parsingEndpoint:)`.
+    package func url(parsing text: String) throws(RequestError) -> HTTPURL {
         guard text.utf8.count <= Self.maximumLength else {
-            return try URI(parsingEndpoint: text)
+            return try HTTPURL(parsingEndpoint: text)
         }
         let place = Self.place(of: text)
         if let url = entries.withLock({ $0[place]?.url(of: text) }) { return url }
-        let url = try URI(parsingEndpoint: text)
+        let url = try HTTPURL(parsingEndpoint: text)
         guard Self.mayKeep(url) else { return url }
         let entry = Entry(text, url)
         let replaced = entries.withLock { exchange(&$0[place], with: entry) }
@@ -80,7 +80,7 @@ package final class ParsedURLs: Sendable {
     }
 
     /// Joins the path and the query of a reference with a base URL, like `URI.joined(below:)`.
-    package func join(_ reference: URI, below base: URI) -> URI {
+    package func join(_ reference: HTTPURL, below base: HTTPURL) -> HTTPURL {
         guard Self.mayKeep(reference), Self.mayKeep(base) else {
             return reference.joined(below: base)
         }
@@ -94,7 +94,7 @@ package final class ParsedURLs: Sendable {
         return entry.url
     }
 
-    private static func mayKeep(_ url: URI) -> Bool {
+    private static func mayKeep(_ url: HTTPURL) -> Bool {
         url.hasOnlyPath && url.path.utf8.count <= maximumLength
     }
 

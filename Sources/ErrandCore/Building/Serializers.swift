@@ -1,19 +1,21 @@
 public import ErrandHTTP
 public import Foundation
 
-/// The part of a request that contains the arguments.
-public enum ArgumentPlacement: Sendable, Hashable {
-    /// The query for GET, HEAD and DELETE, and for every method if the endpoint has a body of its own that is not
-    /// multipart; otherwise the body.
-    ///
-    /// The default.
-    case automatic
-    /// The query, for every method.
-    case query
-    /// The body, for every method; an own body must be multipart.
-    case body
-    /// The query and the body; an own body must be multipart.
-    case queryAndBody
+extension Arguments {
+    /// The part of a request that contains the arguments.
+    public enum Placement: Sendable, Hashable {
+        /// The query for GET, HEAD and DELETE, and for every method if the endpoint has a body of its own that is not
+        /// multipart; otherwise the body.
+        ///
+        /// The default.
+        case automatic
+        /// The query, for every method.
+        case query
+        /// The body, for every method; an own body must be multipart.
+        case body
+        /// The query and the body; an own body must be multipart.
+        case queryAndBody
+    }
 }
 
 /// The format of arguments in a request body.

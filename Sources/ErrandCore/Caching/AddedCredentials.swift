@@ -46,7 +46,7 @@ package final class AddedCredentials: Sendable {
         var haveChanged = false
     }
 
-    private let url: URI
+    private let url: HTTPURL
     private let cookies: [String]
     private let authenticator: Identity
     private let own: Own
@@ -61,7 +61,7 @@ package final class AddedCredentials: Sendable {
     ///   - url: The URL of the request.
     ///   - cookies: The cookies of the jar.
     ///   - own: The credentials that the request itself has.
-    package init(to url: URI, cookies: [Cookie], authenticator: Identity, own: Own) {
+    package init(to url: HTTPURL, cookies: [Cookie], authenticator: Identity, own: Own) {
         self.url = url
         self.cookies = cookies.map(\.pair)
         self.authenticator = authenticator
@@ -81,7 +81,7 @@ package final class AddedCredentials: Sendable {
     }
 
     /// Records the jar's cookies of a request or of a redirect.
-    package func sent(_ cookies: [Cookie], to url: URI) {
+    package func sent(_ cookies: [Cookie], to url: HTTPURL) {
         let isUnchanged = cookies.lazy.map(\.pair).elementsEqual(self.cookies)
         // A redirect may lead to a host or a path without cookies; its response then has no user.
         let isElsewhere = url.origin != self.url.origin || url.path != self.url.path

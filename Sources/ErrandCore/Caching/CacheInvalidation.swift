@@ -9,13 +9,13 @@ package enum CacheInvalidation {
     ///
     /// Empty if the status is not 2xx or 3xx.
     package static func addresses(
-        target: URI, status: Int, headers: HTTPFields
-    ) -> [URI] {
+        target: HTTPURL, status: Int, headers: HTTPFields
+    ) -> [HTTPURL] {
         guard (200..<400).contains(status) else { return [] }
         var addresses = [target]
         for name: HTTPField.Name in [.location, .contentLocation] {
             guard let text = headers.receivedReferences(name).first,
-                let address = try? URI.resolve(text, against: target),
+                let address = try? HTTPURL.resolve(text, against: target),
                 address.origin == target.origin, !addresses.contains(address)
             else { continue }
             addresses.append(address)

@@ -21,14 +21,14 @@ extension CacheKeyBuilder {
     ///
     /// `Vary` adds headers.
     package static func httpKey(
-        for url: URI, _ request: TransportRequest, identity: String?
+        for url: HTTPURL, _ request: TransportRequest, identity: String?
     ) -> CacheKey {
         httpKey(
             for: url, isDecoded: request.options.decodesContent, identity: identity)
     }
 
     /// The primary keys of a URL that a request may invalidate: with its own identity, and without one.
-    package static func httpKeys(for url: URI, identity: String?) -> [CacheKey] {
+    package static func httpKeys(for url: HTTPURL, identity: String?) -> [CacheKey] {
         var identities: [String?] = [nil]
         if let identity { identities.append(identity) }
         return identities.flatMap { identity in

@@ -10,7 +10,7 @@ package import HTTPTypes
 package enum CacheKeyBuilder {
     /// The key of a request; `bodyDigest` is `nil` without a body.
     package static func key(
-        method: HTTPMethod, url: URI, bodyDigest: String?, headers: HTTPFields = [:],
+        method: HTTPMethod, url: HTTPURL, bodyDigest: String?, headers: HTTPFields = [:],
         identity: String?
     ) -> CacheKey {
         var plain = url
@@ -52,7 +52,7 @@ package enum CacheKeyBuilder {
     ///
     /// - Parameter isDecoded: Whether the content encoding is removed before storing; responses
     ///   that are stored encoded have separate entries.
-    package static func httpKey(for url: URI, isDecoded: Bool, identity: String?) -> CacheKey {
+    package static func httpKey(for url: HTTPURL, isDecoded: Bool, identity: String?) -> CacheKey {
         let key = key(
             method: .get, url: url, bodyDigest: isDecoded ? nil : "encoded", identity: identity)
         return CacheKey(canonical: "http\n" + key.canonical)

@@ -11,7 +11,7 @@ package enum CacheLifetime {
     /// - Parameter receivedAt: When the response was received; replaces a `Date` that is missing or
     ///   invalid (RFC 9110 §6.6.1).
     package static func seconds(
-        status: Int, headers: HTTPFields, receivedAt: Date, settings: HTTPCacheSettings
+        status: Int, headers: HTTPFields, receivedAt: Date, settings: CachePolicy.HTTPSettings
     ) -> Double {
         let control = CacheControl(headers)
         switch control.seconds("max-age") {
@@ -67,7 +67,7 @@ package enum CacheLifetime {
     /// The heuristic lifetime (§4.2.2): a fraction of the time since `Last-Modified`, or the
     /// lifetime that the settings give to responses without it.
     private static func heuristicLifetime(
-        _ headers: HTTPFields, date: Date, _ settings: HTTPCacheSettings
+        _ headers: HTTPFields, date: Date, _ settings: CachePolicy.HTTPSettings
     ) -> Double {
         guard let text = headers[values: .lastModified].first,
             let modified = HTTPDate.parse(text, now: date, ignoresCase: true)

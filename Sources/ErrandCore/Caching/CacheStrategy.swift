@@ -22,7 +22,7 @@ package enum CacheStrategy: Sendable, Hashable {
     /// Decides how a stored response may be used for a request.
     package static func decide(
         _ entry: StoredResponse, requestHeaders: HTTPFields, now: Date,
-        settings: HTTPCacheSettings
+        settings: CachePolicy.HTTPSettings
     ) -> CacheStrategy {
         let asked = RequestCacheControl(requestHeaders)
         let control = CacheControl(entry.headers)
@@ -48,7 +48,7 @@ package enum CacheStrategy: Sendable, Hashable {
     /// §4); `nil` if it may not be used.
     package static func ageForStaleIfError(
         _ entry: StoredResponse, requestHeaders: HTTPFields, now: Date,
-        settings: HTTPCacheSettings
+        settings: CachePolicy.HTTPSettings
     ) -> Duration? {
         guard
             let (age, lifetime) = staleMeasures(
@@ -67,7 +67,8 @@ package enum CacheStrategy: Sendable, Hashable {
     /// (RFC 9111 §4.2.4): because it has `no-cache` or `must-revalidate`, or because the request asks
     /// for revalidation.
     package static func staleMeasures(
-        _ entry: StoredResponse, requestHeaders: HTTPFields, now: Date, settings: HTTPCacheSettings
+        _ entry: StoredResponse, requestHeaders: HTTPFields, now: Date,
+        settings: CachePolicy.HTTPSettings
     ) -> (age: Double, lifetime: Double)? {
         let control = CacheControl(entry.headers)
         guard !control.requiresRevalidation, !control.has("must-revalidate"),
@@ -78,7 +79,7 @@ package enum CacheStrategy: Sendable, Hashable {
     }
 
     private static func measures(
-        _ entry: StoredResponse, now: Date, settings: HTTPCacheSettings
+        _ entry: StoredResponse, now: Date, settings: CachePolicy.HTTPSettings
     ) -> (age: Double, lifetime: Double) {
         let (age, lifetime) = entry.measures(now: now, settings: settings)
         return (age < 1e15 ? age : .infinity, lifetime)
@@ -88,7 +89,7 @@ package enum CacheStrategy: Sendable, Hashable {
 extension StoredResponse {
     /// The age and the freshness lifetime in seconds (RFC 9111 §4.2).
     fileprivate func measures(
-        now: Date, settings: HTTPCacheSettings
+        now: Date, settings: CachePolicy.HTTPSettings
     ) -> (age: Double, lifetime: Double) {
         let age = CacheLifetime.age(
             headers: headers, requestedAt: storedAt, receivedAt: storedAt, now: now)
@@ -99,7 +100,7 @@ extension StoredResponse {
 
     /// Sets ``expiresAt`` for ``CachePolicy/http``: the time of storing, plus the freshness lifetime,
     /// minus the age at the time of storing (RFC 9111 §4.2).
-    package mutating func setExpiry(_ settings: HTTPCacheSettings) {
+    package mutating func setExpiry(_ settings: CachePolicy.HTTPSettings) {
         let (age, lifetime) = measures(now: storedAt, settings: settings)
         expiresAt =
             CacheControl(headers).requiresRevalidation ? storedAt : storedAt + (lifetime - age)

@@ -6,7 +6,7 @@ package enum HTTPCacheStorage {
     /// Whether a response may be stored and can be used later.
     package static func mayStore(
         status: Int, headers: HTTPFields, requestHeaders: HTTPFields, receivedAt: Date,
-        settings: HTTPCacheSettings
+        settings: CachePolicy.HTTPSettings
     ) -> Bool {
         // Incomplete responses are stored by `PartialContent`, and a 304 updates a stored response.
         guard (200..<600).contains(status), status != 206, status != 304 else { return false }
@@ -29,7 +29,7 @@ package enum HTTPCacheStorage {
     /// Whether the response can be used later: it has a validator, or it may be used without one.
     private static func isUseful(
         _ status: Int, _ headers: HTTPFields, _ control: CacheControl, receivedAt: Date,
-        settings: HTTPCacheSettings
+        settings: CachePolicy.HTTPSettings
     ) -> Bool {
         if headers.contains(.eTag) || headers.contains(.lastModified) { return true }
         if control.requiresRevalidation { return false }

@@ -162,7 +162,7 @@ public struct StoredResponse: Sendable, Hashable {
 extension StoredResponse: CustomStringConvertible, CustomReflectable {
     /// The status, and the URL without its query.
     public var description: String {
-        "\(status) from \((try? URI(parsing: url))?.redacted ?? "an invalid URL")"
+        "\(status) from \((try? HTTPURL(parsing: url))?.redacted ?? "an invalid URL")"
     }
 
     /// The parts of the entry, without its body, the query of its URL and secret headers.
@@ -214,7 +214,7 @@ extension StoredEntryInfo: CustomReflectable {
         Mirror(
             self,
             children: [
-                "url": (try? URI(parsing: url))?.redacted ?? "an invalid URL",
+                "url": (try? HTTPURL(parsing: url))?.redacted ?? "an invalid URL",
                 "storedAt": storedAt, "size": size, "tag": tag,
             ], displayStyle: .struct)
     }

@@ -24,7 +24,7 @@ package enum StaleAcceptance: Sendable, Hashable {
     /// by a request with `no-cache`.
     package func age(
         of entry: StoredResponse, requestHeaders: HTTPFields, now: Date,
-        settings: HTTPCacheSettings
+        settings: CachePolicy.HTTPSettings
     ) -> Duration? {
         guard
             let (age, lifetime) = CacheStrategy.staleMeasures(

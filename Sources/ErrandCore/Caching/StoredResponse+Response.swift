@@ -71,9 +71,10 @@ extension StoredResponse {
     ///
     /// - Parameter requestURL: The URL of the request. Usually it equals the stored URL, which then
     ///   need not be parsed.
-    package func response(to requestURL: URI, source: Response.Source) -> Response? {
+    package func response(to requestURL: HTTPURL, source: Response.Source) -> Response? {
         guard (200..<1000).contains(status) else { return nil }
-        let address = url == requestURL.string ? requestURL : (try? URI(parsing: url)) ?? requestURL
+        let address =
+            url == requestURL.string ? requestURL : (try? HTTPURL(parsing: url)) ?? requestURL
         var response = Response(
             status: HTTPResponse.Status(code: status), headers: headers, body: .data(body),
             url: address, source: source, attempts: 0)
@@ -87,7 +88,7 @@ extension StoredResponse {
 
     /// The response of this entry with its age; `nil` if the stored status is not a final status.
     package func response(
-        to requestURL: URI, source: Response.Source, age: Duration
+        to requestURL: HTTPURL, source: Response.Source, age: Duration
     ) -> Response? {
         var response = response(to: requestURL, source: source)
         response?.setAge(age)

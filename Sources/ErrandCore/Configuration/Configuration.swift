@@ -139,7 +139,7 @@ public struct Configuration: Sendable {
     /// The cache policy of requests that do not set one.
     public var cachePolicy = CachePolicy.cacheElseLoad
     /// The settings of ``CachePolicy/http``, such as heuristic freshness.
-    public var httpCache = HTTPCacheSettings()
+    public var httpCache = CachePolicy.HTTPSettings()
     /// Changes every response before it is stored, before the endpoint's closure does; `nil` from the closure stores
     /// nothing.
     ///
@@ -167,9 +167,9 @@ public struct Configuration: Sendable {
         }
     }
     /// The decoder of ``json``, if that has strategies.
-    fileprivate var responseDecoder: Shared<FastJSONDecoder>?
+    fileprivate var responseDecoder: Shared<JSONReader>?
     /// The encoder of ``json``.
-    private(set) var requestEncoder = FastJSONEncoder.requestDefault
+    private(set) var requestEncoder = JSONWriter.requestDefault
     /// The error decoder of endpoints that do not set one (default `nil`: none).
     public var errorDecoder: ErrorDecoder?
     /// Interceptors of every request, the outermost first (default none).

@@ -46,20 +46,20 @@ public struct JSONOptions: Sendable {
 
     /// How keys map to names of types.
     public typealias Keys = Form<
-        FastJSONDecoder.KeyDecodingStrategy, FastJSONEncoder.KeyEncodingStrategy
+        JSONReader.KeyDecodingStrategy, JSONWriter.KeyEncodingStrategy
     >
     /// The form of dates.
     public typealias Dates = Form<
-        FastJSONDecoder.DateDecodingStrategy, FastJSONEncoder.DateEncodingStrategy
+        JSONReader.DateDecodingStrategy, JSONWriter.DateEncodingStrategy
     >
     /// The form of `Data`.
     public typealias Bytes = Form<
-        FastJSONDecoder.DataDecodingStrategy, FastJSONEncoder.DataEncodingStrategy
+        JSONReader.DataDecodingStrategy, JSONWriter.DataEncodingStrategy
     >
     /// The form of infinities and NaN.
     public typealias Floats = Form<
-        FastJSONDecoder.NonConformingFloatDecodingStrategy,
-        FastJSONEncoder.NonConformingFloatEncodingStrategy
+        JSONReader.NonConformingFloatDecodingStrategy,
+        JSONWriter.NonConformingFloatEncodingStrategy
     >
 }
 
@@ -124,8 +124,8 @@ extension JSONOptions {
     }
 
     /// The decoder of responses.
-    var decoder: FastJSONDecoder {
-        var decoder = FastJSONDecoder.responseDefault
+    var decoder: JSONReader {
+        var decoder = JSONReader.responseDefault
         if let keys { decoder.keyDecodingStrategy = keys.decoding }
         if let dates { decoder.dateDecodingStrategy = dates.decoding }
         if let data { decoder.dataDecodingStrategy = data.decoding }
@@ -134,8 +134,8 @@ extension JSONOptions {
     }
 
     /// The encoder of bodies and arguments.
-    var encoder: FastJSONEncoder {
-        var encoder = FastJSONEncoder.requestDefault
+    var encoder: JSONWriter {
+        var encoder = JSONWriter.requestDefault
         if let keys { encoder.keyEncodingStrategy = keys.encoding }
         if let dates { encoder.dateEncodingStrategy = dates.encoding }
         if let data { encoder.dataEncodingStrategy = data.encoding }
@@ -146,7 +146,7 @@ extension JSONOptions {
 
 extension RequestDescription {
     /// The encoder of body and arguments.
-    func jsonEncoder(_ configuration: Configuration) -> FastJSONEncoder {
+    func jsonEncoder(_ configuration: Configuration) -> JSONWriter {
         guard hasRareMembers, json.hasStrategies else { return configuration.requestEncoder }
         return json.completed(by: configuration.json).encoder
     }

@@ -11,9 +11,9 @@ extension RequestDescription {
         public var priority: RequestPriority = .normal
         /// What happens when an identical request is in progress.
         ///
-        /// Default ``DuplicatePolicy/allow``: both are sent. Errors: ``RequestError/Code/duplicate`` with
-        /// ``DuplicatePolicy/reject``. <doc:RetriesAndLimits> defines identical requests.
-        public var duplicates: DuplicatePolicy = .allow
+        /// Default ``RequestDescription/SendingOptions/Duplicates/allow``: both are sent. Errors: ``RequestError/Code/duplicate`` with
+        /// ``RequestDescription/SendingOptions/Duplicates/reject``. <doc:RetriesAndLimits> defines identical requests.
+        public var duplicates: RequestDescription.SendingOptions.Duplicates = .allow
         /// Which redirects are followed.
         ///
         /// Default `nil`: ``Configuration/redirectPolicy``, which follows 20, none from https to http. Errors:

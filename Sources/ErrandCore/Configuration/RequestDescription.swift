@@ -67,10 +67,10 @@ public struct RequestDescription: Sendable {
     }
     /// Whether arguments go into the query or the body.
     ///
-    /// Default ``ArgumentPlacement/automatic``: the query for GET, HEAD and DELETE and beside a ``body`` that is not
+    /// Default ``Arguments/Placement/automatic``: the query for GET, HEAD and DELETE and beside a ``body`` that is not
     /// multipart, otherwise the body. Errors: ``RequestError/Code/invalidCombination`` for arguments that are placed
     /// into such a body.
-    public var argumentPlacement: ArgumentPlacement = .automatic
+    public var argumentPlacement: Arguments.Placement = .automatic
     /// The rules by which arguments are written in query, form and JSON.
     ///
     /// Default `nil`: ``Configuration/argumentEncoding``.
@@ -181,7 +181,7 @@ public struct RequestDescription: Sendable {
     package var endpointType: ObjectIdentifier?
     /// Decodes the typed output with a decoder and the keys that lead to it; runs in the pipeline, off the main actor.
     package var decode:
-        (@Sendable (Response, FastJSONDecoder, [String]) throws(RequestError) -> any Sendable)?
+        (@Sendable (Response, JSONReader, [String]) throws(RequestError) -> any Sendable)?
     /// Whether the typed output is made from JSON.
     package var hasJSONOutput = false
     /// Whether `BaseRequest.configure(_:)` of the base class was called.
@@ -189,7 +189,7 @@ public struct RequestDescription: Sendable {
     /// A mistake in the endpoint, which ends the request before anything is sent.
     package var mistake: RequestError?
     /// The decoder of ``Response/decode(_:decoder:)``; `nil` is the default of ``JSONOptions``.
-    package var jsonDecoder: Shared<FastJSONDecoder>?
+    package var jsonDecoder: Shared<JSONReader>?
     /// Whether ``Configuration/prepare`` was applied, or must not be, as for an outbox entry.
     package var isPrepared = false
     /// Whether the body is read while it arrives.
@@ -202,7 +202,7 @@ public struct RequestDescription: Sendable {
         _modify { yield &rare.bandwidth }
     }
     /// Called with the URL of the request, before redirects.
-    package var onAdapted: (@Sendable (URI) -> Void)? {
+    package var onAdapted: (@Sendable (HTTPURL) -> Void)? {
         get { box?.value.onAdapted }
         _modify { yield &rare.onAdapted }
     }
@@ -229,7 +229,7 @@ public struct RequestDescription: Sendable {
         var responseProcessors: [any ResponseProcessor] = []
         var metadata = RequestMetadata()
         var bandwidth: BandwidthLimit?
-        var onAdapted: (@Sendable (URI) -> Void)?
+        var onAdapted: (@Sendable (HTTPURL) -> Void)?
     }
     private var box: CopyOnWrite<Rare>?
     /// The members of the box for a change in place.

@@ -58,7 +58,7 @@ package final class CookieStep: Step {
     }
 
     /// The cookies of the jar for a URL; none if the request uses no cookies.
-    static func cookies(for url: URI, _ context: TaskContext) -> [Cookie] {
+    static func cookies(for url: HTTPURL, _ context: TaskContext) -> [Cookie] {
         guard let jar = jar(of: context), !jar.isEmpty else { return [] }
         return jar.cookies(for: url, now: context.clock.now)
     }

@@ -20,7 +20,7 @@ package struct DownloadDestination: Sendable, Hashable {
     /// - Parameters:
     ///   - url: The requested URL: names the file until the response does, if the destination is a folder.
     ///   - number: Distinguishes the part files of downloads of one URL that run at the same time.
-    package init(_ plan: DownloadPlan, url: URI, number: Int = 1) throws(RequestError) {
+    package init(_ plan: DownloadPlan, url: HTTPURL, number: Int = 1) throws(RequestError) {
         let destination = plan.destination.standardizedFileURL
         isFolder = Self.isDirectory(destination)
         folder = isFolder ? destination : destination.deletingLastPathComponent()
@@ -56,7 +56,7 @@ package struct DownloadDestination: Sendable, Hashable {
     }
 
     /// The name of the file in a folder: from `Content-Disposition`, from the final URL, or from the requested URL.
-    package static func name(_ headers: HTTPFields, final: URI, requested: URI) -> String {
+    package static func name(_ headers: HTTPFields, final: HTTPURL, requested: HTTPURL) -> String {
         FileName.proposed(by: headers) ?? FileName.lastSegment(of: final)
             ?? FileName.last(of: requested)
     }
@@ -77,7 +77,7 @@ package struct DownloadDestination: Sendable, Hashable {
     ///
     /// - Parameter resumed: The name that the first response gave to a file that is resumed.
     package func choose(
-        _ headers: HTTPFields, final: URI, requested: URI, resumed: String?,
+        _ headers: HTTPFields, final: HTTPURL, requested: HTTPURL, resumed: String?,
         _ policy: DownloadPlan.ExistingFile
     ) -> Choice {
         var choice = Choice()

@@ -64,7 +64,7 @@ package struct DownloadJournal: Sendable, Hashable, Codable {
     /// Decodes a journal; `nil` for invalid or contradictory data.
     package init?(decoding data: Data) {
         guard data.count < Self.maximumSize,
-            let journal = try? FastJSONDecoder().decode(Self.self, from: data), journal.offset >= 0,
+            let journal = try? JSONReader().decode(Self.self, from: data), journal.offset >= 0,
             journal.offset <= journal.total ?? .max,
             !journal.validator.isEmpty || journal.isWeak && journal.total != nil,
             journal.validator.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }),

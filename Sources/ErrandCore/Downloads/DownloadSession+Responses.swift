@@ -29,7 +29,7 @@ extension DownloadSession {
     ///   - willContinue: Called if the attempt continues the file with this response, before other requests may start.
     package func accept(
         _ request: SegmentRequest, _ status: Int, _ headers: HTTPFields, contentLength: Int64?,
-        isAccepted: Bool, final: URI, willContinue: ContinuationHandler
+        isAccepted: Bool, final: HTTPURL, willContinue: ContinuationHandler
     ) -> Acceptance {
         var action = DownloadPlanner.action(
             status, headers, contentLength: contentLength, after: request.start, request.rules)
@@ -82,7 +82,7 @@ extension DownloadSession {
 
     /// Chooses the name in a folder; an error if the policy for existing files ends the download.
     private func chooseName(
-        _ headers: HTTPFields, _ final: URI, isWhole: Bool
+        _ headers: HTTPFields, _ final: HTTPURL, isWhole: Bool
     ) -> RequestError? {
         let chosen = destination.choose(
             headers, final: final, requested: url, resumed: isWhole ? nil : file.journal?.name,
@@ -93,7 +93,7 @@ extension DownloadSession {
 
     private func acceptWhole(
         _ request: SegmentRequest, _ headers: HTTPFields, total: Int64?, validator: String?,
-        final: URI, _ willContinue: ContinuationHandler
+        final: HTTPURL, _ willContinue: ContinuationHandler
     ) -> RequestError? {
         if let error = chooseName(headers, final, isWhole: true)
             ?? file.shortage(total: total, keeping: 0)
@@ -139,7 +139,7 @@ extension DownloadSession {
 
     private func acceptPart(
         _ request: SegmentRequest, _ headers: HTTPFields, at offset: Int64, total: Int64?,
-        _ final: URI, _ acceptance: inout Acceptance,
+        _ final: HTTPURL, _ acceptance: inout Acceptance,
         _ willContinue: ContinuationHandler
     ) throws(RequestError) {
         let isFirst = state.withLock { $0.planner.activeCount == 1 && $0.response == nil }
@@ -222,5 +222,5 @@ extension DownloadSession {
     }
 
     /// Uses another URL from now on.
-    package func replaceURL(_ url: URI) { state.withLock { $0.url = url } }
+    package func replaceURL(_ url: HTTPURL) { state.withLock { $0.url = url } }
 }

@@ -32,7 +32,7 @@ package final class DownloadSession: Sendable {
         var chosen = DownloadDestination.Choice()
         var serverDigests: [DownloadedFile.Digest] = []
         /// The URL that replaces the requested one.
-        var url: URI?
+        var url: HTTPURL?
         /// The number of replacements since ``bytesAtRefresh`` grew.
         var refreshes = 0
         /// The greatest number of bytes that were present at a replacement.
@@ -52,13 +52,13 @@ package final class DownloadSession: Sendable {
     package let destination: DownloadDestination
     package let file: PartFile
     /// The URL of the request, before redirects and replacements.
-    package let url: URI
+    package let url: HTTPURL
     /// The time of the start, by the agent's clock.
     package let began: Duration
     let state: Mutex<State>
 
     package init(
-        _ plan: DownloadPlan, _ destination: DownloadDestination, _ file: PartFile, url: URI,
+        _ plan: DownloadPlan, _ destination: DownloadDestination, _ file: PartFile, url: HTTPURL,
         began: Duration
     ) {
         self.plan = plan
@@ -78,7 +78,7 @@ package final class DownloadSession: Sendable {
     /// The name that the response gives to the file in a folder.
     package var name: String? { state.withLock { $0.chosen.name } ?? file.journal?.name }
     /// The URL of the next request.
-    package var currentURL: URI { state.withLock { $0.url } ?? url }
+    package var currentURL: HTTPURL { state.withLock { $0.url } ?? url }
 
     // MARK: - Attempts
 

@@ -23,7 +23,7 @@ package struct PipelineRequest: Sendable {
         var hasLeftOrigin = false
         var permit: (any Permit)?
         var earlierTimings: [AttemptTimings] = []
-        var cacheURL: URI?
+        var cacheURL: HTTPURL?
         var isRevalidation = false
         var keyRequest: TransportRequest?
         var earlierErrors: [RequestError] = []
@@ -43,7 +43,7 @@ package struct PipelineRequest: Sendable {
     /// Creates the first form, in which the request for the wire does not exist yet.
     init(context: TaskContext) { self.init(context: context, request: Self.none) }
 
-    private static let none = TransportRequest(url: URI())
+    private static let none = TransportRequest(url: HTTPURL())
 
     /// The request before the processors, from which each further attempt starts; `nil` without processors.
     var serialized: TransportRequest? {
@@ -100,7 +100,7 @@ package struct PipelineRequest: Sendable {
     }
 
     /// The URL made from `cache.arguments`; `nil` uses the request's own.
-    var cacheURL: URI? {
+    var cacheURL: HTTPURL? {
         get { extras?.value.cacheURL }
         set { change { $0.cacheURL = newValue } }
     }
@@ -206,7 +206,7 @@ package struct PipelineRequest: Sendable {
 /// Takes a response body in place of memory; called serially on the transport's thread.
 package protocol ResponseSink: AnyObject, Sendable {
     /// Called before each hop with its URL.
-    func willSend(to url: URI)
+    func willSend(to url: HTTPURL)
 
     /// Decides by the final head: true takes the body, false collects it in memory, for example with an error status,
     /// and an error ends the transfer.

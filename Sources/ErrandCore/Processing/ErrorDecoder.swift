@@ -26,7 +26,7 @@ public struct ErrorDecoder: Sendable {
     ///   - decoder: Key, date and data strategies. Default `nil`: those of the endpoint's `json`,
     ///     otherwise of `Configuration.json`.
     public static func json<Body: Decodable & Sendable>(
-        _ type: Body.Type, decoder: FastJSONDecoder? = nil
+        _ type: Body.Type, decoder: JSONReader? = nil
     ) -> Self {
         ErrorDecoder { try $0.decode(type, decoder: decoder) }
     }

@@ -11,7 +11,7 @@ package enum RedirectDecision: Sendable {
     case fail(RequestError)
 
     package static func decide(
-        response: Response, request: TransportRequest, visited: [URI], policy: RedirectPolicy
+        response: Response, request: TransportRequest, visited: [HTTPURL], policy: RedirectPolicy
     ) -> RedirectDecision {
         guard [301, 302, 303, 307, 308].contains(response.status.code),
             let location = response.headers.receivedReferences(.location).first,
@@ -23,9 +23,9 @@ package enum RedirectDecision: Sendable {
                 "More than \(policy.maximumCount) redirects. Increase redirectPolicy.maximumCount if that is expected."
             )
         }
-        var target: URI
+        var target: HTTPURL
         do {
-            target = try URI.resolve(location, against: request.url)
+            target = try HTTPURL.resolve(location, against: request.url)
         } catch {
             return fail(
                 .unsafeRedirect, response,
@@ -66,7 +66,7 @@ package enum RedirectDecision: Sendable {
     /// - Parameter request: The redirected request, on which the decider may have based its own.
     package static func replacing(
         by wanted: TransportRequest, response: Response, request: TransportRequest,
-        visited: [URI], policy: RedirectPolicy
+        visited: [HTTPURL], policy: RedirectPolicy
     ) -> RedirectDecision {
         if !wanted.url.isValid, let problem = wanted.url.problem {
             return fail(
@@ -107,7 +107,7 @@ package enum RedirectDecision: Sendable {
 
     /// The reason why a URL must not be followed, if there is one.
     private static func fault(
-        in target: URI, _ response: Response, _ request: TransportRequest, _ visited: [URI],
+        in target: HTTPURL, _ response: Response, _ request: TransportRequest, _ visited: [HTTPURL],
         _ policy: RedirectPolicy
     ) -> RedirectDecision? {
         if target.scheme == "http" || target.scheme == "https", target.host?.isEmpty != false {
@@ -147,7 +147,7 @@ package enum RedirectDecision: Sendable {
     package static func fragment(after response: Response, inheriting inherited: String?) -> String?
     {
         guard let location = response.headers.receivedReferences(.location).first,
-            let target = try? URI(parsing: location)
+            let target = try? HTTPURL(parsing: location)
         else { return inherited }
         return target.fragment ?? inherited
     }

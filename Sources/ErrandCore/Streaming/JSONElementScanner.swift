@@ -76,7 +76,7 @@ package struct JSONElementScanner: Sendable {
     /// An element that cannot be decoded is an error; the next call decodes the element after it.
     package mutating func next<T: Decodable>(
         _ type: T.Type, in input: inout UnsafeRawBufferPointer,
-        decoder: FastJSONDecoder = FastJSONDecoder()
+        decoder: JSONReader = JSONReader()
     ) throws(RequestError) -> T? {
         let number = isInElement ? elementCount : elementCount + 1
         let (path, texts) = (path, JSONTextDecoder(decoder: decoder))

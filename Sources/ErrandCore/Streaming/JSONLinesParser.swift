@@ -7,10 +7,10 @@ package import ErrandJSON
 /// are skipped and counted. The caller pulls the values, as from ``LineParser``.
 package struct JSONLinesParser: Sendable {
     private var lines: LineParser
-    private let decoder: FastJSONDecoder
+    private let decoder: JSONReader
 
     /// Creates a parser with a limit for the length of a line.
-    package init(maximumLineBytes: Int = 1 << 20, decoder: FastJSONDecoder = FastJSONDecoder()) {
+    package init(maximumLineBytes: Int = 1 << 20, decoder: JSONReader = JSONReader()) {
         lines = LineParser(maximumLineBytes: maximumLineBytes, terminator: .lineFeed)
         self.decoder = decoder
     }

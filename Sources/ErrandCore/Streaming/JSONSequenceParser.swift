@@ -79,7 +79,7 @@ package struct JSONSequenceParser: Sendable {
     /// Decodes the next text and removes it from the input.
     package mutating func next<T: Decodable>(
         _ type: T.Type, in input: inout UnsafeRawBufferPointer,
-        decoder: FastJSONDecoder = FastJSONDecoder()
+        decoder: JSONReader = JSONReader()
     ) throws(RequestError) -> Result<T, RequestError>? {
         let (number, texts) = (textNumber + 1, JSONTextDecoder(decoder: decoder))
         return try next(in: &input) { text throws(RequestError) in
@@ -89,7 +89,7 @@ package struct JSONSequenceParser: Sendable {
 
     /// Decodes the last text after the end of the stream.
     package mutating func end<T: Decodable>(
-        _ type: T.Type, decoder: FastJSONDecoder = FastJSONDecoder()
+        _ type: T.Type, decoder: JSONReader = JSONReader()
     ) throws(RequestError) -> Result<T, RequestError>? {
         let (number, texts) = (textNumber + 1, JSONTextDecoder(decoder: decoder))
         return try end { text throws(RequestError) in

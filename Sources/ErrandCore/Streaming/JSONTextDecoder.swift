@@ -3,7 +3,7 @@ import ErrandJSON
 
 /// Decodes one of many JSON texts of a body, with errors that name the text.
 struct JSONTextDecoder {
-    let decoder: FastJSONDecoder
+    let decoder: JSONReader
 
     /// Decodes a text.
     ///

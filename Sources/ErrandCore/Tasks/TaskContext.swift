@@ -225,7 +225,7 @@ package final class TaskContext: Sendable, ListenerQueue.Drainable {
     package var cacheMiss: CacheMissReason? { kept.withLock { $0.cacheMiss } }
 
     /// The text of a URL in events.
-    func text(of url: URI) -> String { eventSource?.text(of: url) ?? url.redacted }
+    func text(of url: HTTPURL) -> String { eventSource?.text(of: url) ?? url.redacted }
 
     func keep(cacheMiss: CacheMissReason) {
         if let sharedTransfer { return sharedTransfer.eventContext.keep(cacheMiss: cacheMiss) }

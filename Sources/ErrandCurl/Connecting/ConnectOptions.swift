@@ -15,7 +15,7 @@ package enum AddressOverride {
     /// - Parameter environmentNamesProxy: Whether a proxy from the environment may be used. The
     ///   hosts that it excludes are not known here, so they also use the first address only.
     package static func route(
-        to url: URI, _ options: TransportOptions, environmentNamesProxy: Bool
+        to url: HTTPURL, _ options: TransportOptions, environmentNamesProxy: Bool
     ) -> Route? {
         let host = (url.host ?? "").lowercasedASCII()
         let port = url.effectivePort
@@ -144,7 +144,7 @@ package enum AddressOverride {
 
         /// Sets the address, the proxy and the trust that differ from the defaults.
         mutating func set(
-            _ options: TransportOptions, url: URI, trust: PeerTrust, lists: Lists
+            _ options: TransportOptions, url: HTTPURL, trust: PeerTrust, lists: Lists
         ) throws(RequestError) {
             switch options.addressFamily {
             case .any: break
@@ -182,7 +182,7 @@ package enum AddressOverride {
         /// the alias and gets the first address. The Host header and the certificate check use the
         /// URL's host.
         private mutating func setOverride(
-            _ options: TransportOptions, url: URI, lists: Lists
+            _ options: TransportOptions, url: HTTPURL, lists: Lists
         ) throws(RequestError) {
             guard
                 let route = AddressOverride.route(
@@ -202,7 +202,7 @@ package enum AddressOverride {
 
         /// Sets the list of hosts that bypass a proxy of the environment, in all its forms; libcurl
         /// itself does not know ports, an asterisk before a domain, and brackets.
-        func setEnvironmentBypass(_ policy: TransportOptions.ProxyPolicy, url: URI)
+        func setEnvironmentBypass(_ policy: TransportOptions.ProxyPolicy, url: HTTPURL)
             throws(RequestError)
         {
             guard CurlLibrary.linked.environmentNamesProxy, policy == .environment else { return }

@@ -38,7 +38,7 @@
         /// Called before a TLS handshake, with its `SSL_CTX`; returns an error if the peer's
         /// certificate cannot be checked.
         mutating func handshakeWillStart(
-            _ tls: UnsafeMutableRawPointer, to url: URI, _ options: TransportOptions
+            _ tls: UnsafeMutableRawPointer, to url: HTTPURL, _ options: TransportOptions
         ) -> CURLcode {
             if let authorities = SystemAuthorities.shared, !authorities.install(in: tls) {
                 return CURLE_SSL_CACERT_BADFILE
@@ -67,7 +67,7 @@
         ///
         /// The first one on a connection to an `https://` proxy is with the proxy. It can be with
         /// either if the host may bypass the proxy, and both have the same port.
-        private func nextPeer(_ url: URI, _ options: TransportOptions) -> Peer {
+        private func nextPeer(_ url: HTTPURL, _ options: TransportOptions) -> Peer {
             guard nextHandshakePort > 0,
                 !options.hasDefaults || CurlLibrary.linked.environmentNamesProxy,
                 let route = ProxyRoute(options, isSecure: url.isHTTPS), route.isSecure

@@ -27,7 +27,8 @@
         init?(_ options: TransportOptions, isSecure usesTLS: Bool) {
             // libcurl treats a proxy without a scheme as an http proxy.
             guard let text = Self.text(options, isSecure: usesTLS),
-                let url = try? URI(parsing: text.contains(bytes: "://") ? text : "http://" + text),
+                let url = try? HTTPURL(
+                    parsing: text.contains(bytes: "://") ? text : "http://" + text),
                 let host = url.host
             else { return nil }
             switch options.proxy {
@@ -51,7 +52,7 @@
 
         /// Whether the connection to the proxy of a request may use TLS.
         ///
-        /// libcurl accepts proxy URLs in the environment that ``URI`` refuses, such as one with a
+        /// libcurl accepts proxy URLs in the environment that ``HTTPURL`` refuses, such as one with a
         /// backslash in the user's name; for them the result is true.
         static func mayUseTLS(_ request: TransportRequest) -> Bool {
             mayUseTLS(request.options, isSecure: request.isSecure)
@@ -79,7 +80,7 @@
         /// the proxy's URL has no credentials.
         static func credentials(_ options: TransportOptions) -> String? {
             guard case .url(let text, _) = options.proxy,
-                let userInfo = (try? URI(parsing: text))?.userInfo, !userInfo.isEmpty
+                let userInfo = (try? HTTPURL(parsing: text))?.userInfo, !userInfo.isEmpty
             else { return nil }
             var bytes: [UInt8] = []
             var rest = userInfo.utf8[...]

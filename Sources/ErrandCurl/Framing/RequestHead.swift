@@ -26,7 +26,7 @@ struct RequestHead: Sendable {
     let authority: String
     /// The protocol of an extended CONNECT (RFC 8441 §4).
     let protocolName: String?
-    private let url: URI
+    private let url: HTTPURL
     private(set) var fields: [HTTPField] = []
     /// What the stream has to know.
     let stream: StreamState.Request
@@ -58,7 +58,7 @@ struct RequestHead: Sendable {
     }
 
     /// Host and port; the default port is omitted (RFC 9110 §4.2.3).
-    private static func authority(of url: URI) -> String {
+    private static func authority(of url: HTTPURL) -> String {
         let host = url.host ?? ""
         guard let port = url.port, port != (url.isHTTPS ? 443 : 80) else { return host }
         return "\(host):\(port)"

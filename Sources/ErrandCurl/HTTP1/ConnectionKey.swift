@@ -36,7 +36,7 @@ struct ConnectionKey: Sendable, Hashable {
         let options = request.options
         let proxy = EngineChoice.Proxy(request, environmentNamesProxy: environmentNamesProxy)
         if proxy == .http, !request.isSecure, case .url(let text, _) = options.proxy,
-            let url = try? URI(parsing: text)
+            let url = try? HTTPURL(parsing: text)
         {
             self.init(proxy: url, options)
         } else {
@@ -47,7 +47,7 @@ struct ConnectionKey: Sendable, Hashable {
     }
 
     init(
-        _ url: URI, _ options: TransportOptions, route: Route = .direct,
+        _ url: HTTPURL, _ options: TransportOptions, route: Route = .direct,
         requiresValidChain: Bool = true
     ) {
         host = Host(name: url.host ?? "", port: url.effectivePort)
@@ -61,7 +61,7 @@ struct ConnectionKey: Sendable, Hashable {
     }
 
     /// Creates the key of the connections to an HTTP proxy, which carry requests to all hosts.
-    private init(proxy url: URI, _ requested: TransportOptions) {
+    private init(proxy url: HTTPURL, _ requested: TransportOptions) {
         var options = TransportOptions()
         options.proxy = .none
         options.addressFamily = requested.addressFamily
@@ -75,7 +75,9 @@ struct ConnectionKey: Sendable, Hashable {
     }
 
     /// The URL of the host to which the connection leads.
-    var url: URI { URI(scheme: isSecure ? "https" : "http", host: host.name, port: host.port) }
+    var url: HTTPURL {
+        HTTPURL(scheme: isSecure ? "https" : "http", host: host.name, port: host.port)
+    }
 
     /// Whether TLS protects the connection to the server or to the proxy.
     var usesTLS: Bool {

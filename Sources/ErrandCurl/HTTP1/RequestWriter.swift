@@ -76,7 +76,7 @@ enum RequestWriter {
     // MARK: - Request line
 
     private static func writeTarget(
-        _ url: URI, _ target: Target, into buffer: TextBuffer
+        _ url: HTTPURL, _ target: Target, into buffer: TextBuffer
     ) throws(RequestError) {
         let start = buffer.count
         if case .absolute = target {
@@ -95,7 +95,7 @@ enum RequestWriter {
     }
 
     /// Writes host and port; the default port is omitted (RFC 9110 §4.2.3).
-    private static func writeAuthority(_ url: URI, into buffer: TextBuffer) {
+    private static func writeAuthority(_ url: HTTPURL, into buffer: TextBuffer) {
         buffer.append(url.host ?? "")
         guard let port = url.port, port != (url.isHTTPS ? 443 : 80) else { return }
         buffer.append(UInt8(ascii: ":"))

@@ -20,7 +20,7 @@ struct AppliedOptions {
     // These options are set again only if their value changes.
 
     /// The URL; a copy, so that its identity is not given to another one.
-    var url: URI?
+    var url: HTTPURL?
     /// The share object for the handle's TLS sessions.
     var sessionShare: UnsafeMutableRawPointer?
     /// Whether the handle is limited to HTTP/1.1.
@@ -39,7 +39,7 @@ struct AppliedOptions {
     }
 
     /// Whether the handle has this URL.
-    func hasURL(_ target: URI) -> Bool { url.map { $0.identity == target.identity } ?? false }
+    func hasURL(_ target: HTTPURL) -> Bool { url.map { $0.identity == target.identity } ?? false }
 
     /// Records that an option was set that the next request must not inherit.
     mutating func addedSpecial() { needsReset = true }

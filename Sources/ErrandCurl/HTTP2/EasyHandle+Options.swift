@@ -255,7 +255,7 @@
         /// again for each transfer. If it cannot parse the text, the transfer fails with its error
         /// for the text: newer versions use the option that was set last, older ones the parsed
         /// form if there is one.
-        private func applyURL(_ target: URI) throws(RequestError) {
+        private func applyURL(_ target: HTTPURL) throws(RequestError) {
             guard !applied.hasURL(target) else { return }
             applied.url = nil
             writeURL(target)
@@ -266,7 +266,7 @@
             applied.url = target
         }
 
-        private func writeURL(_ target: URI) {
+        private func writeURL(_ target: HTTPURL) {
             url.removeAll()
             url.append(target.scheme ?? "http")
             url.append("://")

@@ -70,7 +70,7 @@ package struct RecentOrigins {
         let scheme: String?
         let options: TransportOptions
 
-        init(_ url: URI, _ options: TransportOptions) {
+        init(_ url: HTTPURL, _ options: TransportOptions) {
             host = url.host
             port = url.effectivePort
             scheme = url.scheme
@@ -84,10 +84,10 @@ package struct RecentOrigins {
     private var latest: Call?
 
     private struct Call {
-        let url: URI
+        let url: HTTPURL
         let options: TransportOptions
 
-        func has(_ url: URI, _ options: TransportOptions) -> Bool {
+        func has(_ url: HTTPURL, _ options: TransportOptions) -> Bool {
             self.url == url && self.options.areEqualExceptReplay(to: options)
         }
     }
@@ -98,7 +98,7 @@ package struct RecentOrigins {
     package static var limit: Int { 8 }
 
     /// Records that an origin has responded.
-    package mutating func add(_ url: URI, _ options: TransportOptions) {
+    package mutating func add(_ url: HTTPURL, _ options: TransportOptions) {
         // Requests with the same URL often share its components.
         if latest?.has(url, options) == true { return }
         let options = Self.conditions(options)
@@ -112,7 +112,7 @@ package struct RecentOrigins {
     }
 
     /// Whether an origin has responded recently.
-    package func contains(_ url: URI, _ options: TransportOptions) -> Bool {
+    package func contains(_ url: HTTPURL, _ options: TransportOptions) -> Bool {
         origins.contains(Origin(url, Self.conditions(options)))
     }
 

@@ -52,7 +52,7 @@ final class TextBuffer {
     }
 
     /// Appends path and query of a URL; an empty path becomes `/`.
-    func appendTarget(of url: URI) {
+    func appendTarget(of url: HTTPURL) {
         if url.path.isEmpty {
             append(UInt8(ascii: "/"))
         } else {

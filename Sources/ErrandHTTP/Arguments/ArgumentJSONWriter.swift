@@ -23,7 +23,7 @@ package struct ArgumentJSONWriter {
     ///
     /// - Throws: ``RequestError/Code/invalidArguments``.
     package static func bytes(
-        of node: ArgumentNode, encoding: ArgumentEncoding
+        of node: Arguments.Node, encoding: ArgumentEncoding
     ) throws(RequestError) -> [UInt8] {
         var writer = ArgumentJSONWriter(encoding)
         try writer.write(node, depth: 0)
@@ -34,7 +34,7 @@ package struct ArgumentJSONWriter {
     ///
     /// - Throws: ``RequestError/Code/invalidArguments``.
     package static func bytes(
-        of node: ArgumentNode, encoding: ArgumentEncoding, within name: String
+        of node: Arguments.Node, encoding: ArgumentEncoding, within name: String
     ) throws(RequestError) -> [UInt8] {
         var writer = ArgumentJSONWriter(encoding)
         writer.name = name
@@ -62,7 +62,7 @@ package struct ArgumentJSONWriter {
         bytes.append(UInt8(ascii: "}"))
     }
 
-    private mutating func write(_ node: ArgumentNode, depth: Int) throws(RequestError) {
+    private mutating func write(_ node: Arguments.Node, depth: Int) throws(RequestError) {
         guard depth <= ArgumentText.maximumDepth else { throw ArgumentText.tooDeep(name) }
         switch node {
         case .null: bytes += "null".utf8
@@ -80,7 +80,7 @@ package struct ArgumentJSONWriter {
         }
     }
 
-    private mutating func write(_ nodes: [ArgumentNode], depth: Int) throws(RequestError) {
+    private mutating func write(_ nodes: [Arguments.Node], depth: Int) throws(RequestError) {
         bytes.append(UInt8(ascii: "["))
         for (index, node) in nodes.enumerated() {
             if index > 0 { bytes.append(UInt8(ascii: ",")) }
@@ -90,7 +90,7 @@ package struct ArgumentJSONWriter {
     }
 
     /// Writes a set sorted by the JSON text of its elements, so that equal sets give equal bytes.
-    private mutating func write(set nodes: [ArgumentNode], depth: Int) throws(RequestError) {
+    private mutating func write(set nodes: [Arguments.Node], depth: Int) throws(RequestError) {
         var elements: [[UInt8]] = []
         for node in nodes {
             var writer = ArgumentJSONWriter(encoding)

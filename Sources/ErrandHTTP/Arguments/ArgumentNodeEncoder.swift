@@ -1,13 +1,13 @@
 import Foundation
 
-/// Encodes any `Encodable` value as an ``ArgumentNode`` tree.
+/// Encodes any `Encodable` value as an ``Arguments/Node`` tree.
 package struct ArgumentNodeEncoder: Encoder {
     /// A mutable slot that an encoding container writes its value to.
     package final class Slot {
         package var content = Content.nothing
 
         /// The tree in this slot; a slot without a value is null.
-        package var node: ArgumentNode {
+        package var node: Arguments.Node {
             switch content {
             case .nothing, .absent: return .null
             case .value(let node): return node
@@ -32,7 +32,7 @@ package struct ArgumentNodeEncoder: Encoder {
         case nothing
         /// The value of a property that is nil.
         case absent
-        case value(ArgumentNode)
+        case value(Arguments.Node)
         case array([Slot])
         case object([(String, Slot)])
     }
@@ -42,13 +42,13 @@ package struct ArgumentNodeEncoder: Encoder {
     package var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     /// Encodes a value as a tree.
-    package static func node(of value: some Encodable) throws -> ArgumentNode {
+    package static func node(of value: some Encodable) throws -> Arguments.Node {
         try node(of: value, path: [])
     }
 
     fileprivate static func node(
         of value: some Encodable, path: [any CodingKey]
-    ) throws -> ArgumentNode {
+    ) throws -> Arguments.Node {
         guard path.count <= ArgumentText.maximumDepth else {
             throw ArgumentText.tooDeep(path.first?.stringValue ?? "")
         }
@@ -255,7 +255,7 @@ private struct KeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
 }
 
 /// The node of a number, string or Boolean; `nil` for every other type.
-private func scalarNode(of value: some Encodable) -> ArgumentNode? {
+private func scalarNode(of value: some Encodable) -> Arguments.Node? {
     switch value {
     case let value as String: value.argumentNode
     case let value as Bool: value.argumentNode

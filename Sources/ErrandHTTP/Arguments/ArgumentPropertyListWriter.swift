@@ -41,7 +41,8 @@ package struct ArgumentPropertyListWriter {
         return dictionary
     }
 
-    private func object(_ node: ArgumentNode, name: String, depth: Int) throws(RequestError) -> Any?
+    private func object(_ node: Arguments.Node, name: String, depth: Int) throws(RequestError)
+        -> Any?
     {
         guard depth <= ArgumentText.maximumDepth else { throw ArgumentText.tooDeep(name) }
         switch node {

@@ -3,14 +3,14 @@ import Foundation
 
 /// Applies the strategies of a JSON encoder to argument trees that were encoded from values.
 package struct ArgumentStrategies {
-    private let encoder: FastJSONEncoder
+    private let encoder: JSONWriter
     private let convertKey: (([any CodingKey]) -> String)?
     private let convertsDates: Bool
     private let convertsData: Bool
     private let convertsFloats: Bool
 
     /// Whether an encoder changes anything if its strategies are not explicit.
-    package static func areNeeded(for encoder: FastJSONEncoder) -> Bool {
+    package static func areNeeded(for encoder: JSONWriter) -> Bool {
         guard case .useDefaultKeys = encoder.keyEncodingStrategy,
             case .iso8601 = encoder.dateEncodingStrategy,
             case .base64 = encoder.dataEncodingStrategy,
@@ -20,7 +20,7 @@ package struct ArgumentStrategies {
     }
 
     /// - Parameter areExplicit: Whether the strategies that ``ArgumentEncoding`` replaces apply as well.
-    package init(_ encoder: FastJSONEncoder, areExplicit: Bool) {
+    package init(_ encoder: JSONWriter, areExplicit: Bool) {
         self.encoder = encoder
         convertKey = encoder.keyConversion
         let hasDates = if case .iso8601 = encoder.dateEncodingStrategy { false } else { true }
@@ -37,7 +37,7 @@ package struct ArgumentStrategies {
     }
 
     /// A tree that was encoded from a value, converted.
-    package func applied(to node: ArgumentNode) throws(RequestError) -> ArgumentNode {
+    package func applied(to node: Arguments.Node) throws(RequestError) -> Arguments.Node {
         try applied(to: node, path: [], isEncoded: true)
     }
 
@@ -58,8 +58,8 @@ package struct ArgumentStrategies {
     }
 
     private func applied(
-        to node: ArgumentNode, path: [any CodingKey], isEncoded: Bool
-    ) throws(RequestError) -> ArgumentNode {
+        to node: Arguments.Node, path: [any CodingKey], isEncoded: Bool
+    ) throws(RequestError) -> Arguments.Node {
         let top = path.first?.stringValue ?? ""
         guard path.count <= ArgumentText.maximumDepth else { throw ArgumentText.tooDeep(top) }
         switch node {
@@ -75,9 +75,9 @@ package struct ArgumentStrategies {
     }
 
     private func applied(
-        to nodes: [ArgumentNode], _ path: [any CodingKey], _ isEncoded: Bool
-    ) throws(RequestError) -> [ArgumentNode] {
-        var result: [ArgumentNode] = []
+        to nodes: [Arguments.Node], _ path: [any CodingKey], _ isEncoded: Bool
+    ) throws(RequestError) -> [Arguments.Node] {
+        var result: [Arguments.Node] = []
         for (index, node) in nodes.enumerated() {
             result.append(
                 try applied(
@@ -88,7 +88,7 @@ package struct ArgumentStrategies {
 
     /// A value as the encoder writes it.
     private func encoded(_ value: some Encodable, _ name: String) throws(RequestError)
-        -> ArgumentNode
+        -> Arguments.Node
     {
         do {
             return try encoder.encodeJSON(value).argumentNode

@@ -25,7 +25,7 @@ package struct ArgumentText {
     }
 
     /// A date in the encoding's style, as a number or a string.
-    package func date(_ date: Date, name: String) throws(RequestError) -> ArgumentNode {
+    package func date(_ date: Date, name: String) throws(RequestError) -> Arguments.Node {
         let seconds = date.timeIntervalSince1970
         switch encoding.dates {
         case .custom(let make):
@@ -51,7 +51,7 @@ package struct ArgumentText {
 
     /// The value with its dates as text if their style is custom, so that the closure of the style
     /// is called once for each date of a value that is written twice.
-    package func replacingCustomDates(in node: ArgumentNode, depth: Int = 0) -> ArgumentNode {
+    package func replacingCustomDates(in node: Arguments.Node, depth: Int = 0) -> Arguments.Node {
         // The writers refuse a value that is nested too deep.
         guard case .custom(let make) = encoding.dates, depth <= Self.maximumDepth else {
             return node

@@ -1,11 +1,11 @@
 extension ArgumentValue where Self: SignedInteger & FixedWidthInteger {
     /// The number as an argument node.
-    public var argumentNode: ArgumentNode { .integer(Int64(self)) }
+    public var argumentNode: Arguments.Node { .integer(Int64(self)) }
 }
 
 extension ArgumentValue where Self: UnsignedInteger & FixedWidthInteger {
     /// The number as an argument node.
-    public var argumentNode: ArgumentNode {
+    public var argumentNode: Arguments.Node {
         Int64(exactly: self).map { .integer($0) } ?? .unsigned(UInt64(self))
     }
 }

@@ -3,7 +3,7 @@ import Foundation
 
 extension JSON: ArgumentValue {
     /// The value with its members in order; an absent value becomes null.
-    public var argumentNode: ArgumentNode {
+    public var argumentNode: Arguments.Node {
         switch kind {
         case .absent, .null:
             return .null
@@ -21,7 +21,7 @@ extension JSON: ArgumentValue {
     }
 
     /// Whole numbers exactly; other numbers as `Decimal` if `Double` would lose digits.
-    private var numberNode: ArgumentNode {
+    private var numberNode: Arguments.Node {
         if let int64 { return .integer(int64) }
         if let uint64 { return .unsigned(uint64) }
         if let text = number, text.utf8.count > 16, let decimal = Decimal(string: text),

@@ -16,7 +16,7 @@ extension Arguments {
     ///
     /// - Parameter encoder: The strategies; all of them apply. Default `nil`: those of the endpoint's
     ///   `json`, otherwise of `Configuration.json`.
-    public init(encoding value: some Encodable, encoder: FastJSONEncoder? = nil) {
+    public init(encoding value: some Encodable, encoder: JSONWriter? = nil) {
         do throws(RequestError) {
             self = try Self.members(of: value)
             if let encoder { self = try applying(encoder, areExplicit: true) }
@@ -30,7 +30,7 @@ extension Arguments {
     public init(_ value: some Encodable) { self.init(encoding: value) }
 
     private static func members(of value: some Encodable) throws(RequestError) -> Arguments {
-        let node: ArgumentNode
+        let node: Arguments.Node
         do {
             node = try ArgumentNodeEncoder.node(of: value)
         } catch {
@@ -54,7 +54,7 @@ extension Arguments {
     ///
     /// - Throws: ``RequestError/Code/invalidArguments``.
     package func applying(
-        _ encoder: FastJSONEncoder, areExplicit: Bool = false
+        _ encoder: JSONWriter, areExplicit: Bool = false
     ) throws(RequestError) -> Arguments {
         guard areExplicit || ArgumentStrategies.areNeeded(for: encoder) else { return self }
         return try ArgumentStrategies(encoder, areExplicit: areExplicit).applied(to: self)

@@ -10,7 +10,7 @@
 public struct Arguments: Sendable, Hashable {
     package struct Item: Sendable, Hashable {
         package var name: String
-        package var node: ArgumentNode
+        package var node: Arguments.Node
         /// The origin of the name, which decides whether the strategies of a JSON encoder apply.
         package var source = Source.literal
         /// Whether it is a nil property of an encoded type: a null in queries and forms, and left out of JSON and
@@ -68,7 +68,7 @@ public struct Arguments: Sendable, Hashable {
     /// The first value with this name; `nil` if there is none.
     ///
     /// Setting a value replaces the first argument of that name in place and removes the others. Setting `nil`
-    /// removes all of them; to set a null, assign ``ArgumentNode/null``.
+    /// removes all of them; to set a null, assign ``Arguments/Node/null``.
     public subscript(name: String) -> (any ArgumentValue)? {
         get { items.first { $0.name == name }?.node }
         set {
@@ -140,7 +140,7 @@ public struct Arguments: Sendable, Hashable {
         for item in items { try item.node.checkAllLevels() }
     }
 
-    private mutating func set(_ node: ArgumentNode, for name: String) {
+    private mutating func set(_ node: Arguments.Node, for name: String) {
         guard let first = items.firstIndex(where: { $0.name == name }) else {
             items.append(Item(name: name, node: node))
             return
@@ -162,7 +162,7 @@ extension Arguments: ExpressibleByDictionaryLiteral {
     }
 }
 
-extension ArgumentNode {
+extension Arguments.Node {
     fileprivate func checkAllLevels() throws(RequestError) {
         switch self {
         case .object(let arguments): try arguments.checkAllLevels()
@@ -174,13 +174,13 @@ extension ArgumentNode {
 
 extension Arguments: ArgumentValue {
     /// The arguments as a nested object.
-    public var argumentNode: ArgumentNode { .object(self) }
+    public var argumentNode: Arguments.Node { .object(self) }
 }
 
 /// An array of values of different types: `["list": [1, "two", nil] as ArgumentList]`.
 public struct ArgumentList: ArgumentValue, ExpressibleByArrayLiteral {
     /// The values as an array node.
-    public let argumentNode: ArgumentNode
+    public let argumentNode: Arguments.Node
 
     /// Creates a list from a literal; `nil` becomes null.
     public init(arrayLiteral elements: (any ArgumentValue)?...) {

@@ -28,7 +28,7 @@ extension ArgumentEncoding.DuplicateNames {
     }
 }
 
-extension URI {
+extension HTTPURL {
     /// Removes the pairs from the query whose names occur in another query.
     package mutating func removeQuery(namesOf other: String) {
         guard let query, !query.isEmpty, !other.isEmpty else { return }

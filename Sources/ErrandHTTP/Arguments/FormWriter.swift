@@ -73,7 +73,7 @@ package struct FormWriter {
         }
     }
 
-    private mutating func write(_ node: ArgumentNode, depth: Int) throws(RequestError) {
+    private mutating func write(_ node: Arguments.Node, depth: Int) throws(RequestError) {
         guard depth <= ArgumentText.maximumDepth else { throw ArgumentText.tooDeep(name) }
         switch node {
         case .object(let arguments):
@@ -96,7 +96,7 @@ package struct FormWriter {
         }
     }
 
-    private mutating func write(array nodes: [ArgumentNode], depth: Int) throws(RequestError) {
+    private mutating func write(array nodes: [Arguments.Node], depth: Int) throws(RequestError) {
         if encoding.arrays == .comma { return try write(commaSeparated: nodes) }
         let end = key.count
         for (index, node) in nodes.enumerated() {
@@ -110,7 +110,7 @@ package struct FormWriter {
         }
     }
 
-    private mutating func write(commaSeparated nodes: [ArgumentNode]) throws(RequestError) {
+    private mutating func write(commaSeparated nodes: [Arguments.Node]) throws(RequestError) {
         var values: [String] = []
         for node in nodes {
             switch node {
@@ -135,9 +135,9 @@ package struct FormWriter {
     ///
     /// Dates of a custom style are replaced by their text.
     package static func sorted(
-        _ nodes: [ArgumentNode], encoding: ArgumentEncoding, name: String
-    ) throws(RequestError) -> [ArgumentNode] {
-        var keyed: [(text: String, node: ArgumentNode)] = []
+        _ nodes: [Arguments.Node], encoding: ArgumentEncoding, name: String
+    ) throws(RequestError) -> [Arguments.Node] {
+        var keyed: [(text: String, node: Arguments.Node)] = []
         let text = ArgumentText(encoding: encoding)
         for node in nodes.map({ text.replacingCustomDates(in: $0) }) {
             switch node {
@@ -155,7 +155,7 @@ package struct FormWriter {
 
     /// A scalar value as text, before percent-encoding.
     package static func scalar(
-        _ node: ArgumentNode, encoding: ArgumentEncoding, name: String
+        _ node: Arguments.Node, encoding: ArgumentEncoding, name: String
     ) throws(RequestError) -> String {
         let text = ArgumentText(encoding: encoding)
         switch node {

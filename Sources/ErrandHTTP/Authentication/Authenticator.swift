@@ -40,8 +40,8 @@ public protocol Authenticator: Sendable {
     /// The scope of a refresh, which applies to all URLs with the same scope.
     ///
     /// Default: one scope for all URLs. An authenticator with state for each server returns
-    /// ``URI/origin``.
-    func scope(of url: URI) -> String
+    /// ``HTTPURL/origin``.
+    func scope(of url: HTTPURL) -> String
 
     /// Identifies the user whose credentials are added to requests to a URL, for stored responses
     /// and shared transfers.
@@ -54,7 +54,7 @@ public protocol Authenticator: Sendable {
     /// called with a copy of the request that is not sent. Refreshed credentials then have entries
     /// of their own. Responses to requests whose credentials differ each time, such as signatures,
     /// are not stored.
-    func cacheIdentity(for url: URI) async throws -> String?
+    func cacheIdentity(for url: HTTPURL) async throws -> String?
 }
 
 extension Authenticator {
@@ -65,7 +65,7 @@ extension Authenticator {
     /// Does nothing.
     public func observe(_ response: Response, to request: TransportRequest) {}
     /// One scope for all URLs.
-    public func scope(of url: URI) -> String { "" }
+    public func scope(of url: HTTPURL) -> String { "" }
     /// `nil`: a digest of the credentials identifies the user.
-    public func cacheIdentity(for url: URI) async throws -> String? { nil }
+    public func cacheIdentity(for url: HTTPURL) async throws -> String? { nil }
 }

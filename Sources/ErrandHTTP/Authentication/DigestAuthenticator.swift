@@ -33,10 +33,10 @@ public final class DigestAuthenticator: Authenticator {
     }
 
     /// The URL's origin, because each server has its own challenge.
-    public func scope(of url: URI) -> String { url.origin }
+    public func scope(of url: HTTPURL) -> String { url.origin }
 
     /// A digest of user and password, which differs in each process.
-    public func cacheIdentity(for url: URI) async throws -> String? {
+    public func cacheIdentity(for url: HTTPURL) async throws -> String? {
         Credentials.identity(user: user, password: password)
     }
 

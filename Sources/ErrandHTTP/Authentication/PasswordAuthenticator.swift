@@ -35,10 +35,10 @@ public final class PasswordAuthenticator: Authenticator, CustomStringConvertible
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 
     /// The URL's origin, because servers request different schemes.
-    public func scope(of url: URI) -> String { url.origin }
+    public func scope(of url: HTTPURL) -> String { url.origin }
 
     /// A digest of user and password, which differs in each process.
-    public func cacheIdentity(for url: URI) async throws -> String? {
+    public func cacheIdentity(for url: HTTPURL) async throws -> String? {
         try await digest.cacheIdentity(for: url)
     }
 

@@ -48,7 +48,7 @@ public struct BearerAuthenticator: Authenticator {
     }
 
     /// The result of the closure; `nil`, the digest of the token, without one.
-    public func cacheIdentity(for url: URI) async throws -> String? { try await user?() }
+    public func cacheIdentity(for url: HTTPURL) async throws -> String? { try await user?() }
 }
 
 /// `Basic` credentials (RFC 7617) in every request, in UTF-8.
@@ -80,7 +80,7 @@ public struct BasicAuthenticator: Authenticator {
     }
 
     /// A digest of user and password, which differs in each process.
-    public func cacheIdentity(for url: URI) async throws -> String? {
+    public func cacheIdentity(for url: HTTPURL) async throws -> String? {
         Credentials.identity(user: user, password: password)
     }
 }

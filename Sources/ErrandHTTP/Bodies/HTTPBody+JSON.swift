@@ -11,7 +11,7 @@ extension HTTPBody {
     /// - Parameter encoder: Key, date, data and float strategies. Default `nil`: the endpoint's `json`,
     ///   otherwise `Configuration.json`.
     public static func json(
-        _ value: some Encodable & Sendable, encoder: FastJSONEncoder? = nil
+        _ value: some Encodable & Sendable, encoder: JSONWriter? = nil
     ) -> Self {
         json { (standard) throws(RequestError) in try data(of: value, encoder ?? standard) }
     }
@@ -19,16 +19,16 @@ extension HTTPBody {
     /// A body with a value of a type that is not `Sendable` as JSON.
     ///
     /// The value's `encode(to:)` is called at once, since the value cannot be sent to another actor. The strategies
-    /// apply as for other values, except `FastJSONEncoder.userInfo`, which only an `encoder` given here provides.
+    /// apply as for other values, except `JSONWriter.userInfo`, which only an `encoder` given here provides.
     ///
     /// - Parameter encoder: As for `Sendable` values.
-    public static func json(_ value: some Encodable, encoder: FastJSONEncoder? = nil) -> Self {
+    public static func json(_ value: some Encodable, encoder: JSONWriter? = nil) -> Self {
         do throws(RequestError) {
             if let encoder {
                 return .data(try data(of: value, encoder), contentType: jsonType)
             }
             let name = "\(type(of: value))"
-            let node: ArgumentNode
+            let node: Arguments.Node
             do { node = try ArgumentNodeEncoder.node(of: value) } catch {
                 throw failure(of: name, error)
             }
@@ -60,13 +60,13 @@ extension HTTPBody {
     private static let jsonType = "application/json"
 
     private static func json(
-        encode: @escaping @Sendable (FastJSONEncoder) throws(RequestError) -> Data
+        encode: @escaping @Sendable (JSONWriter) throws(RequestError) -> Data
     ) -> Self {
         HTTPBody(storage: .value(encode: encode), contentType: jsonType)
     }
 
     private static func data(
-        of value: some Encodable, _ encoder: FastJSONEncoder
+        of value: some Encodable, _ encoder: JSONWriter
     ) throws(RequestError) -> Data {
         var encoder = encoder
         encoder.sortsUnordered = true
@@ -78,7 +78,7 @@ extension HTTPBody {
     }
 
     private static func data(
-        of node: ArgumentNode, _ encoder: FastJSONEncoder
+        of node: Arguments.Node, _ encoder: JSONWriter
     ) throws(RequestError) -> Data {
         let node = try ArgumentStrategies(encoder, areExplicit: true).applied(to: node)
         let bytes = try ArgumentJSONWriter.bytes(of: node, encoding: ArgumentEncoding())
@@ -109,7 +109,7 @@ extension HTTPBody {
     ///
     /// - Throws: ``RequestError/Code/invalidBody``.
     package func encoded(
-        by encoder: @autoclosure () -> FastJSONEncoder
+        by encoder: @autoclosure () -> JSONWriter
     ) throws(RequestError) -> HTTPBody {
         guard needsEncoding else { return self }
         let encoder = encoder()
@@ -128,21 +128,21 @@ extension HTTPBody {
     }
 }
 
-extension FastJSONEncoder {
+extension JSONWriter {
     /// The default of `JSONOptions`: dates in ISO 8601, slashes without a backslash, and otherwise
     /// the defaults of `JSONEncoder`.
-    public static var requestDefault: FastJSONEncoder {
-        var encoder = FastJSONEncoder()
+    public static var requestDefault: JSONWriter {
+        var encoder = JSONWriter()
         encoder.dateEncodingStrategy = .iso8601
         encoder.outputFormatting = .withoutEscapingSlashes
         return encoder
     }
 }
 
-extension FastJSONDecoder {
+extension JSONReader {
     /// The default of `JSONOptions`: dates in ISO 8601, and otherwise the defaults of `JSONDecoder`.
-    public static var responseDefault: FastJSONDecoder {
-        var decoder = FastJSONDecoder()
+    public static var responseDefault: JSONReader {
+        var decoder = JSONReader()
         decoder.dateDecodingStrategy = .iso8601
         return decoder
     }

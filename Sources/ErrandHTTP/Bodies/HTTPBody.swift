@@ -10,7 +10,7 @@ public struct HTTPBody: Sendable {
         /// Parts, written in order for every attempt.
         case multipart(MultipartBody)
         /// A value that is encoded when the request is built, by this encoder unless the body has its own.
-        case value(encode: @Sendable (FastJSONEncoder) throws(RequestError) -> Data)
+        case value(encode: @Sendable (JSONWriter) throws(RequestError) -> Data)
         /// A body that could not be created; sending it fails with this error.
         case invalid(RequestError)
     }

@@ -128,7 +128,7 @@ public struct MultipartBody: Sendable {
         /// A part with a value as JSON; see `HTTPBody.json(_:encoder:)`.
         public static func json(
             _ name: String, _ value: some Encodable & Sendable, filename: String? = nil,
-            encoder: FastJSONEncoder? = nil
+            encoder: JSONWriter? = nil
         ) -> Part {
             Part(name: name, filename: filename, body: .json(value, encoder: encoder))
         }
@@ -136,7 +136,7 @@ public struct MultipartBody: Sendable {
         /// A part with a value of a type that is not `Sendable` as JSON; see `HTTPBody.json(_:encoder:)`.
         public static func json(
             _ name: String, _ value: some Encodable, filename: String? = nil,
-            encoder: FastJSONEncoder? = nil
+            encoder: JSONWriter? = nil
         ) -> Part {
             Part(name: name, filename: filename, body: .json(value, encoder: encoder))
         }

@@ -17,7 +17,7 @@ package struct MultipartFields {
     }
 
     private mutating func add(
-        _ node: ArgumentNode, name: String, depth: Int
+        _ node: Arguments.Node, name: String, depth: Int
     ) throws(RequestError) {
         guard depth <= ArgumentText.maximumDepth else { throw ArgumentText.tooDeep(top) }
         switch node {

@@ -20,8 +20,9 @@ package struct CookieAcceptance {
     /// Evaluates a `Set-Cookie` field from a server.
     ///
     /// ``CookieStorageState`` checks whether the cookie would hide a `Secure` cookie.
-    package func evaluate(_ text: String, from url: URI, now: Date) -> Result<Cookie, CookieRefusal>
-    {
+    package func evaluate(_ text: String, from url: HTTPURL, now: Date) -> Result<
+        Cookie, CookieRefusal
+    > {
         let host = HostName.withoutTrailingDot(url.host ?? "")
         guard !host.isEmpty else { return .failure(.foreignDomain) }
         return SetCookie.parse(text, now: now).flatMap { set in
@@ -106,7 +107,7 @@ package struct CookieAcceptance {
     }
 
     /// Whether `Secure` cookies may be sent to a URL and accepted from it.
-    package func isSecure(_ url: URI) -> Bool {
+    package func isSecure(_ url: HTTPURL) -> Bool {
         if url.isHTTPS { return true }
         guard trustsLoopback, let host = url.host.map(HostName.withoutTrailingDot) else {
             return false

@@ -65,12 +65,12 @@ public final class CookieJar: Sendable {
     /// The cookies for a request to a URL, in the order of its `Cookie` header.
     ///
     /// The call marks the cookies as recently used, which protects them from eviction.
-    public func cookies(for url: URI) -> [Cookie] { cookies(for: url, now: clock.now) }
+    public func cookies(for url: HTTPURL) -> [Cookie] { cookies(for: url, now: clock.now) }
 
     /// Whether the jar is empty; a cheap check before the current date is read.
     package var isEmpty: Bool { state.withLock { $0.cookies.count == 0 } }
 
-    package func cookies(for url: URI, now: Date) -> [Cookie] {
+    package func cookies(for url: HTTPURL, now: Date) -> [Cookie] {
         let isSecure = acceptance.isSecure(url)
         return state.withLock { $0.cookies.cookies(for: url, isSecure: isSecure, now: now) }
     }
@@ -90,12 +90,12 @@ public final class CookieJar: Sendable {
     /// - Returns: The stored cookie, or the reason of the refusal. A cookie with an expiry date in the past
     ///   removes the cookie that it would replace.
     @discardableResult
-    public func receive(_ field: String, from url: URI) -> Result<Cookie, CookieRefusal> {
+    public func receive(_ field: String, from url: HTTPURL) -> Result<Cookie, CookieRefusal> {
         receive(field, from: url, now: clock.now)
     }
 
     /// Stores all acceptable cookies of a response's headers.
-    public func receive(_ headers: HTTPFields, from url: URI) {
+    public func receive(_ headers: HTTPFields, from url: HTTPURL) {
         receive(headers, from: url, now: clock.now)
     }
 
@@ -108,7 +108,7 @@ public final class CookieJar: Sendable {
         }
     }
 
-    package func receive(_ headers: HTTPFields, from url: URI, now: Date) {
+    package func receive(_ headers: HTTPFields, from url: HTTPURL, now: Date) {
         for field in headers[fields: .setCookie] {
             receive(field.receivedText, isLatin1: field.isLatin1, from: url, now: now)
         }
@@ -116,7 +116,7 @@ public final class CookieJar: Sendable {
 
     @discardableResult
     private func receive(
-        _ field: String, isLatin1: Bool = false, from url: URI, now: Date
+        _ field: String, isLatin1: Bool = false, from url: HTTPURL, now: Date
     ) -> Result<Cookie, CookieRefusal> {
         let result = acceptance.evaluate(field, from: url, now: now)
         guard case .success(var cookie) = result else { return result }

@@ -18,7 +18,7 @@ package struct CookieStorageState {
     private var ticks: UInt64 = 0
 
     /// The cookies for a request in the order of the header: longer paths first, then older cookies.
-    package mutating func cookies(for url: URI, isSecure: Bool, now: Date) -> [Cookie] {
+    package mutating func cookies(for url: HTTPURL, isSecure: Bool, now: Date) -> [Cookie] {
         guard count > 0, let host = url.host.map(HostName.withoutTrailingDot) else { return [] }
         var found: [Entry] = []
         ticks += 1

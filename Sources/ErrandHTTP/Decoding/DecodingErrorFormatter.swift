@@ -10,7 +10,7 @@ package struct DecodingErrorFormatter {
     private let convertKey: (([any CodingKey], String) -> String)?
     private let isSnakeCase: Bool
 
-    package init(root: JSON, base: [String], decoder: FastJSONDecoder) {
+    package init(root: JSON, base: [String], decoder: JSONReader) {
         self.root = root
         self.base = base
         convertKey = decoder.keyConversion
@@ -20,7 +20,7 @@ package struct DecodingErrorFormatter {
 
     /// Describes an error of a decoder whose document and strategies are not known.
     package static func describe(_ error: any Error) -> String {
-        DecodingErrorFormatter(root: .absent, base: [], decoder: FastJSONDecoder()).describe(error)
+        DecodingErrorFormatter(root: .absent, base: [], decoder: JSONReader()).describe(error)
     }
 
     package func describe(_ error: any Error) -> String {

@@ -8,10 +8,10 @@ package enum FileName {
     private static let maximumExtensionBytes = 20
 
     /// The last segment of the path, percent-decoded, as a safe file name; `download` if there is none.
-    package static func last(of url: URI) -> String { lastSegment(of: url) ?? "download" }
+    package static func last(of url: HTTPURL) -> String { lastSegment(of: url) ?? "download" }
 
     /// The last segment of the path, percent-decoded, as a safe file name; `nil` if there is none.
-    package static func lastSegment(of url: URI) -> String? {
+    package static func lastSegment(of url: HTTPURL) -> String? {
         let segment = url.path.pieces(at: "/", keepingEmpty: true).last ?? ""
         // Foundation converts each text to UTF-16.
         guard segment.utf8.contains(UInt8(ascii: "%")) else { return safe(String(segment)) }

@@ -28,7 +28,7 @@ extension HTTPField {
     }
 }
 
-extension URI: CustomDebugStringConvertible, CustomReflectable {
+extension HTTPURL: CustomDebugStringConvertible, CustomReflectable {
     /// The same as ``redacted``; `dump`, and `print` of a value that contains a URI, show it.
     public var debugDescription: String { redacted }
     /// No children, because user info and query may be secret.

@@ -1,11 +1,11 @@
-/// Removes user info, query and fragment from URLs within text, by the rule of ``URI/redacted``.
+/// Removes user info, query and fragment from URLs within text, by the rule of ``HTTPURL/redacted``.
 enum URLRedaction {
     /// The text in place of a secret, and of a URL that cannot be parsed.
     static let placeholder = "<redacted>"
 
     /// The redacted form of an absolute URL or a relative reference.
     static func reference(_ text: String) -> String {
-        (try? URI(parsing: text))?.redacted ?? placeholder
+        (try? HTTPURL(parsing: text))?.redacted ?? placeholder
     }
 
     /// The text with its absolute `http` and `https` URLs in their redacted forms.

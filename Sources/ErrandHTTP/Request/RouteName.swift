@@ -2,7 +2,7 @@
 package enum RouteName {
     /// The canonical form of `host` or `host:port`; `nil` if the text is neither.
     package static func origin(_ text: String) -> String? {
-        guard let url = try? URI(parsing: "http://" + text), url.isAbsoluteHTTP,
+        guard let url = try? HTTPURL(parsing: "http://" + text), url.isAbsoluteHTTP,
             url.userInfo == nil, url.path.isEmpty, url.query == nil, url.fragment == nil
         else { return nil }
         return url.authority

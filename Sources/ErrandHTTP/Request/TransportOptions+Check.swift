@@ -85,9 +85,9 @@ extension TransportOptions.ProxyPolicy {
     /// its bypass list contains text that is not a host.
     package func check() throws(RequestError) {
         guard case .url(let text, let bypass) = self else { return }
-        let url: URI
+        let url: HTTPURL
         do throws(RequestError) {
-            url = try URI(parsing: text)
+            url = try HTTPURL(parsing: text)
         } catch {
             // The reason, such as the zone of an IPv6 address, never contains the password.
             throw TransportOptions.invalid("The proxy cannot be used. \(error.message)")

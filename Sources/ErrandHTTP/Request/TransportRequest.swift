@@ -8,7 +8,7 @@ public struct TransportRequest: Sendable {
         set { change { $0.method = newValue } }
     }
     /// The URL: absolute, http or https, without user info and fragment.
-    public var url: URI {
+    public var url: HTTPURL {
         @inlinable get { shared.value.url }
         set { change { $0.url = newValue } }
     }
@@ -83,7 +83,7 @@ public struct TransportRequest: Sendable {
     @usableFromInline
     struct Fields: Sendable {
         @usableFromInline var method: HTTPMethod
-        @usableFromInline var url: URI
+        @usableFromInline var url: HTTPURL
         @usableFromInline var headers: HTTPFields
         @usableFromInline var body: HTTPBody?
         @usableFromInline var timeouts: Timeouts
@@ -99,7 +99,7 @@ public struct TransportRequest: Sendable {
 
     /// Creates a request for a transport.
     public init(
-        method: HTTPMethod = .get, url: URI, headers: HTTPFields = [:], body: HTTPBody? = nil,
+        method: HTTPMethod = .get, url: HTTPURL, headers: HTTPFields = [:], body: HTTPBody? = nil,
         timeouts: Timeouts = Timeouts(), options: TransportOptions = TransportOptions()
     ) {
         shared = Shared(

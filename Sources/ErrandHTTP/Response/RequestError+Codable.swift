@@ -36,7 +36,8 @@ extension RequestError: Codable {
         underlying = try values.decodeIfPresent(RequestError.self, forKey: .underlying)
         if let status = try values.decodeIfPresent(Int.self, forKey: .status) {
             let target =
-                url.flatMap { try? URI(parsing: $0) } ?? URI(scheme: "http", host: "", port: 0)
+                url.flatMap { try? HTTPURL(parsing: $0) }
+                ?? HTTPURL(scheme: "http", host: "", port: 0)
             response = Response(
                 status: HTTPResponse.Status(code: min(max(status, 0), 999)), url: target,
                 attempts: attempts)

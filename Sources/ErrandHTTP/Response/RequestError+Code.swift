@@ -53,7 +53,7 @@ extension RequestError {
         public static let cacheMiss = Code(.cacheMiss)
         /// The response store could not be read or written.
         public static let storeFailed = Code(.storeFailed)
-        /// The same request is in progress, and the policy is ``DuplicatePolicy/reject``.
+        /// The same request is in progress, and the policy is ``RequestDescription/SendingOptions/Duplicates/reject``.
         public static let duplicate = Code(.duplicate)
         /// The queue of waiting requests is full.
         public static let queueFull = Code(.queueFull)

@@ -23,12 +23,12 @@ extension RequestError {
     public static let maximumPreviousErrors = 10
 
     /// Names the request that failed, unless the error names one already.
-    package mutating func name(endpoint: String, method: HTTPMethod, url: URI?) {
+    package mutating func name(endpoint: String, method: HTTPMethod, url: HTTPURL?) {
         guard self.endpoint == nil else { return }
         self.endpoint = endpoint
         self.method = method
         self.url = url.flatMap {
-            $0 == URI() ? nil : $0.text(userInfo: nil, query: nil, fragment: nil)
+            $0 == HTTPURL() ? nil : $0.text(userInfo: nil, query: nil, fragment: nil)
         }
     }
 

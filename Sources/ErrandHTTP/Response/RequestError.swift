@@ -80,7 +80,7 @@ public struct RequestError: Error, Sendable {
         set { change { $0.timeout = newValue } }
     }
     /// The first difference from the expected shape if ``code`` is ``Code/shapeMismatch``.
-    public var shapeFault: JSONShapeFault? {
+    public var shapeFault: JSONShape.Fault? {
         get { shared.value.shapeFault }
         set { change { $0.shapeFault = newValue } }
     }
@@ -135,7 +135,7 @@ public struct RequestError: Error, Sendable {
         var underlying: (any Error)?
         var attempts: Int
         var timeout: TimeoutKind?
-        var shapeFault: JSONShapeFault?
+        var shapeFault: JSONShape.Fault?
         var cacheMiss: CacheMissReason?
         var body: (any Sendable)?
         var userMessage: String?
@@ -160,7 +160,7 @@ public struct RequestError: Error, Sendable {
     public init(
         _ code: Code, stage: Stage, _ message: String, response: Response? = nil,
         underlying: (any Error)? = nil, attempts: Int = 0, timeout: TimeoutKind? = nil,
-        shapeFault: JSONShapeFault? = nil, cacheMiss: CacheMissReason? = nil
+        shapeFault: JSONShape.Fault? = nil, cacheMiss: CacheMissReason? = nil
     ) {
         shared = Shared(
             Fields(

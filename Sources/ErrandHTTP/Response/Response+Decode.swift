@@ -12,14 +12,14 @@ extension Response {
     ///   the path in the JSON, what was expected and what was found; the underlying error is a `DecodingError` or
     ///   `JSONError`.
     public func decode<T: Decodable>(
-        _ type: T.Type = T.self, decoder: FastJSONDecoder? = nil
+        _ type: T.Type = T.self, decoder: JSONReader? = nil
     ) throws(RequestError) -> T {
         try decode(type, decoder: decoder ?? self.decoder?.value ?? .responseDefault, at: [])
     }
 
     /// Decodes the value to which keys of the JSON lead.
     package func decode<T: Decodable>(
-        _ type: T.Type, decoder: FastJSONDecoder, at path: [String]
+        _ type: T.Type, decoder: JSONReader, at path: [String]
     ) throws(RequestError) -> T {
         if hasEmptyBody { return try valueWithoutBody(type) }
         var root = JSON.absent

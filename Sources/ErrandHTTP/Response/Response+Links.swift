@@ -4,11 +4,11 @@ extension Response {
     /// A link of the `Link` header (RFC 8288).
     public struct Link: Sendable, Hashable {
         /// The target, resolved against the URL of the response.
-        public var url: URI
+        public var url: HTTPURL
         /// The relation types in lower case, such as `next`.
         public var relations: [String]
         /// The resource that the link starts from, resolved; `nil` if it is the response's own.
-        public var anchor: URI?
+        public var anchor: HTTPURL?
         /// All parameters as text, with names in lower case; of repeated ones the first.
         public var parameters: [String: String]
     }
@@ -31,7 +31,7 @@ extension Response {
         ///
         /// Letter case does not matter. Links with an anchor belong to another resource and are not searched
         /// (RFC 8288 §3.2).
-        public subscript(_ relation: String) -> URI? {
+        public subscript(_ relation: String) -> HTTPURL? {
             let relation = relation.lowercasedASCII()
             return links.first { $0.anchor == nil && $0.relations.contains(relation) }?.url
         }
@@ -65,13 +65,14 @@ extension Response {
     private func link(from value: LinkField.Value) -> Link? {
         let relations = (value.parameters["rel"] ?? "").lowercasedASCII().utf8
             .split(whereSeparator: ByteSet(" \t").contains).map { String(Substring($0)) }
-        guard !relations.isEmpty, let target = try? URI.resolve(value.target, against: url) else {
+        guard !relations.isEmpty, let target = try? HTTPURL.resolve(value.target, against: url)
+        else {
             return nil
         }
-        var anchor: URI?
+        var anchor: HTTPURL?
         if let text = value.parameters["anchor"] {
             // An anchor that cannot be resolved makes the origin of the link unknown.
-            guard let resolved = try? URI.resolve(text, against: url) else { return nil }
+            guard let resolved = try? HTTPURL.resolve(text, against: url) else { return nil }
             anchor = resolved == url ? nil : resolved
         }
         return Link(

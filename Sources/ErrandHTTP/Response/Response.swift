@@ -38,7 +38,7 @@ public struct Response: Sendable {
     ///
     /// After a redirect it has the fragment of `Location`, otherwise the fragment of the request's URL (RFC 9110
     /// §10.2.2). A fragment is never sent, and responses from the store have none.
-    public var url: URI {
+    public var url: HTTPURL {
         get { shared.value.url }
         set { change { $0.url = newValue } }
     }
@@ -134,7 +134,7 @@ public struct Response: Sendable {
         var status: HTTPResponse.Status
         var headers: HTTPFields
         var body: Body
-        var url: URI
+        var url: HTTPURL
         var source: Source
         var attempts: Int
         var timings: [AttemptTimings]
@@ -145,7 +145,7 @@ public struct Response: Sendable {
         var trailers: HTTPFields
         var lazyJSON = LazyJSON()
         var removesNulls = false
-        var decoder: Shared<FastJSONDecoder>?
+        var decoder: Shared<JSONReader>?
         var isStreamed = false
         var isCut = false
         var stream: (any ResponseStreamBody)?
@@ -169,7 +169,7 @@ public struct Response: Sendable {
     /// Creates a response, for example in a custom transport or store.
     public init(
         status: HTTPResponse.Status, headers: HTTPFields = [:], body: Body = .data(Data()),
-        url: URI, source: Source = .network, attempts: Int = 1, timings: [AttemptTimings] = [],
+        url: HTTPURL, source: Source = .network, attempts: Int = 1, timings: [AttemptTimings] = [],
         httpVersion: HTTPVersion? = nil, remoteAddress: String? = nil, trailers: HTTPFields = [:]
     ) {
         shared = Shared(
@@ -181,7 +181,7 @@ public struct Response: Sendable {
 
     /// Creates the response of a transfer.
     package init(
-        status: HTTPResponse.Status, headers: HTTPFields, body: Body, url: URI, attempts: Int,
+        status: HTTPResponse.Status, headers: HTTPFields, body: Body, url: HTTPURL, attempts: Int,
         ownTimings: AttemptTimings, httpVersion: HTTPVersion?, remoteAddress: String?,
         trailers: HTTPFields, requestValue: any Sendable
     ) {
@@ -291,15 +291,15 @@ public struct Response: Sendable {
     }
 
     /// The decoder of ``decode(_:decoder:)``; `nil` has no strategies.
-    package var decoder: Shared<FastJSONDecoder>? { shared.value.decoder }
+    package var decoder: Shared<JSONReader>? { shared.value.decoder }
 
     /// Sets the decoder of ``decode(_:decoder:)`` unless it is this one already.
-    package mutating func use(_ decoder: Shared<FastJSONDecoder>) {
+    package mutating func use(_ decoder: Shared<JSONReader>) {
         if shared.value.decoder !== decoder { change { $0.decoder = decoder } }
     }
 
     /// The response with this decoder, or without one.
-    package func using(_ decoder: Shared<FastJSONDecoder>?) -> Response {
+    package func using(_ decoder: Shared<JSONReader>?) -> Response {
         var response = self
         response.change { $0.decoder = decoder }
         return response

@@ -1,4 +1,4 @@
-extension URI {
+extension HTTPURL {
     /// Parses text into components and percent-encodes characters that they must not contain.
     ///
     /// Spaces and non-ASCII characters become percent escapes; non-ASCII host labels become `xn--…`. Existing
@@ -29,8 +29,8 @@ extension URI {
     ///
     /// - Throws: ``RequestError/Code/invalidURL``, in the same cases as ``init(parsing:)``.
     public static func resolve(
-        _ reference: String, against base: URI
-    ) throws(RequestError) -> URI {
-        try URI(parsing: reference).resolved(against: base)
+        _ reference: String, against base: HTTPURL
+    ) throws(RequestError) -> HTTPURL {
+        try HTTPURL(parsing: reference).resolved(against: base)
     }
 }

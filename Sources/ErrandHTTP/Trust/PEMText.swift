@@ -43,7 +43,7 @@ package enum PEMText {
 extension SecurityPolicy {
     /// The PEM text (RFC 7468) of certificates in DER, such as `.cer` and `.crt` files.
     ///
-    /// For ``authorities`` and ``PinnedHost/certificates``, which take PEM text:
+    /// For ``authorities`` and ``SecurityPolicy/Pins/certificates``, which take PEM text:
     ///
     ///     policy.authorities = SecurityPolicy.pem(certificates: [try Data(contentsOf: file)])
     ///

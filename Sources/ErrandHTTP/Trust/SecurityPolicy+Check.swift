@@ -75,7 +75,7 @@ extension SecurityPolicy {
         }
     }
 
-    private static func check(_ pin: PinnedHost) throws(RequestError) {
+    private static func check(_ pin: SecurityPolicy.Pins) throws(RequestError) {
         guard let name = TrustRules.name(pin), !name.utf8.contains(UInt8(ascii: "*")) else {
             throw invalid(
                 "A pinned host must be a host name such as api.example.com, without a port and without a wildcard. "

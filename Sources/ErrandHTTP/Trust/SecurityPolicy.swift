@@ -3,7 +3,7 @@
 /// For example, this policy requires one of two keys in the verified chain of `api.example.com`:
 ///
 ///     var policy = SecurityPolicy()
-///     policy.pins = [PinnedHost("api.example.com", publicKeys: [current, backup])]
+///     policy.pins = [SecurityPolicy.Pins("api.example.com", publicKeys: [current, backup])]
 ///     configuration.transportOptions.security = policy
 ///
 /// A transport that cannot apply the policy refuses the request with
@@ -19,7 +19,7 @@ public struct SecurityPolicy: Sendable, Hashable {
     /// The pins of single hosts and domains (default none).
     ///
     /// If several entries match a host, only those with the longest name apply, and one of them must match.
-    public var pins: [PinnedHost] = []
+    public var pins: [SecurityPolicy.Pins] = []
     /// The SHA-256 digests of public keys (SPKI), base64, for every host without an entry in ``pins``.
     ///
     /// One of them must be in the verified chain. Default empty: no pinning.

@@ -70,7 +70,7 @@ package enum TrustDecision: Sendable, Hashable {
         return .accept(reporting: misses ? [mismatch(true)] : [])
     }
 
-    private static func fits(_ pins: PinnedHost, _ evidence: Evidence) -> Bool {
+    private static func fits(_ pins: SecurityPolicy.Pins, _ evidence: Evidence) -> Bool {
         evidence.keys.contains(where: pins.publicKeys.contains)
             || pins.certificates.contains(where: evidence.reached.contains)
     }

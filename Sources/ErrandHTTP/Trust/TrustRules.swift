@@ -7,9 +7,9 @@ package struct TrustRules: Sendable, Hashable {
     /// Whether the certificate must match the host name.
     package let requiresName: Bool
     /// The pins that must match.
-    package let enforced: [PinnedHost]
+    package let enforced: [SecurityPolicy.Pins]
     /// The report-only pins.
-    package let reported: [PinnedHost]
+    package let reported: [SecurityPolicy.Pins]
     /// Whether the host name must match although neither an authority nor a pin verifies the certificate.
     package let isContradictory: Bool
     /// The host in canonical form, without a trailing dot.
@@ -20,7 +20,7 @@ package struct TrustRules: Sendable, Hashable {
         let named = Self.pins(policy.pins, for: host)
         var valid = named.filter { pin in pin.expires.map { now < $0 } ?? true }
         if named.isEmpty, !policy.publicKeyPins.isEmpty {
-            valid = [PinnedHost(host, publicKeys: policy.publicKeyPins)]
+            valid = [SecurityPolicy.Pins(host, publicKeys: policy.publicKeyPins)]
         }
         self.host = host
         enforced = valid.filter { !$0.isReportOnly }
@@ -39,7 +39,9 @@ package struct TrustRules: Sendable, Hashable {
     package var pinnedCertificates: [String] { (enforced + reported).flatMap(\.certificates) }
 
     /// The pins of the host itself, otherwise those of the nearest parent domain.
-    private static func pins(_ all: [PinnedHost], for host: String) -> [PinnedHost] {
+    private static func pins(_ all: [SecurityPolicy.Pins], for host: String) -> [SecurityPolicy
+        .Pins]
+    {
         let fitting = all.map { ($0, name($0) ?? "") }.filter { pin, name in
             name == host || (pin.includesSubdomains && isSubdomain(host, name))
         }
@@ -56,5 +58,5 @@ package struct TrustRules: Sendable, Hashable {
     ///
     /// `nil` if the text is not a host or contains a port. Without this normalization a pin in another
     /// spelling would match no URL and would be ignored.
-    package static func name(_ pin: PinnedHost) -> String? { HostName.named(pin.host) }
+    package static func name(_ pin: SecurityPolicy.Pins) -> String? { HostName.named(pin.host) }
 }

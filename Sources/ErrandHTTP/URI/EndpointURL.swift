@@ -32,7 +32,7 @@ public struct EndpointURL: Sendable {
     public init(raw text: String) { self.init(text: text) }
 
     /// Creates a URL from one of a response.
-    public init(_ url: URI) { self.init(text: url.string) }
+    public init(_ url: HTTPURL) { self.init(text: url.string) }
 
     /// Creates a URL from a URL of Foundation.
     public init(_ url: URL) { self.init(text: url.absoluteString) }

@@ -19,10 +19,10 @@ package struct URIParser {
     private var fragment: String?
 
     /// Parses a URI, or with `isPath` text that has neither scheme nor host, such as `jobs:cancel`.
-    package static func parse(_ text: String, isPath: Bool = false) throws(InvalidURI) -> URI {
+    package static func parse(_ text: String, isPath: Bool = false) throws(InvalidURI) -> HTTPURL {
         var text = text
         // `withUTF8` rethrows `any Error`; the result keeps the error type.
-        let result: Result<URI, InvalidURI> = text.withUTF8 { bytes in
+        let result: Result<HTTPURL, InvalidURI> = text.withUTF8 { bytes in
             do throws(InvalidURI) {
                 var parser = URIParser()
                 try parser.read(bytes, isPath: isPath)
@@ -34,8 +34,8 @@ package struct URIParser {
         return try result.get()
     }
 
-    private var uri: URI {
-        URI(
+    private var uri: HTTPURL {
+        HTTPURL(
             canonicalScheme: scheme, userInfo: userInfo, host: host, port: port, path: path,
             query: query, fragment: fragment)
     }

@@ -155,7 +155,7 @@ extension InspectedRequest {
     fileprivate mutating func guessActivity(_ start: InspectedStart) {
         guard let last = transfers.last else {
             method = start.method
-            shortURL = (try? URI(parsing: start.url))?.redacted
+            shortURL = (try? HTTPURL(parsing: start.url))?.redacted
             return
         }
         enter(last.end == nil ? .transferring : .processing, at: last.end ?? last.start)

@@ -19,7 +19,7 @@ final class InspectorAPI: Sendable {
         /// An error with a sentence.
         static func failure(_ status: Int, _ message: String) -> Reply {
             struct Failure: Encodable { var error: String }
-            let body = try? FastJSONEncoder().encode(Failure(error: message))
+            let body = try? JSONWriter().encode(Failure(error: message))
             return Reply(status: status, body: body ?? Data())
         }
     }
@@ -106,7 +106,7 @@ final class InspectorAPI: Sendable {
     private var done: Reply { Reply(body: Data("{}".utf8)) }
 
     private func json(_ value: some Encodable) throws -> Reply {
-        Reply(body: try FastJSONEncoder().encode(value))
+        Reply(body: try JSONWriter().encode(value))
     }
 
     // MARK: - Requests
@@ -185,9 +185,9 @@ final class InspectorAPI: Sendable {
             let data = isBase64 ? Data(base64Encoded: content.text ?? "") : nil
             return data ?? Data((isBase64 ? "" : content.text ?? "").utf8)
         }
-        let url: URI
+        let url: HTTPURL
         do {
-            url = try URI(parsing: message.url)
+            url = try HTTPURL(parsing: message.url)
         } catch {
             throw RequestError(.invalidURL, stage: .build, "The URL is not valid: \(error)")
         }
@@ -243,7 +243,7 @@ final class InspectorAPI: Sendable {
 
     private func replay(_ body: Data) throws -> Reply {
         struct Started: Encodable { var task: String }
-        let replay = try FastJSONDecoder().decode(Replay.self, from: body)
+        let replay = try JSONReader().decode(Replay.self, from: body)
         guard let record = recorder.record(replay.id) else { return missing("\(replay.id)") }
         let recorded = record.request
         guard let transfer = recorded.transfers.first else {
@@ -269,7 +269,7 @@ final class InspectorAPI: Sendable {
     }
 
     private func replaceRules(_ body: Data) throws -> Reply {
-        let rules = try FastJSONDecoder().decode(Rules.self, from: body).rules
+        let rules = try JSONReader().decode(Rules.self, from: body).rules
         if let problem = rules.lazy.compactMap(\.problem).first { return .failure(422, problem) }
         recorder.rules.replace(rules)
         return try json(self.rules)

@@ -57,7 +57,7 @@ struct Replay: Sendable, Decodable {
         }
         let url = try restoredURL(original.url, redaction)
         let isElsewhere =
-            (try? URI(parsing: url))?.hasOrigin(of: original.url) != true
+            (try? HTTPURL(parsing: url))?.hasOrigin(of: original.url) != true
         var fields: [(name: String, value: String)] = []
         // Each recorded field is used once, so that fields with one name keep their values and order.
         var recorded = Array(original.headers)
@@ -90,7 +90,7 @@ struct Replay: Sendable, Decodable {
         return redaction.redacted(body: data, contentType: type) == data
     }
 
-    private static func withheld(_ what: String, _ url: URI) -> RequestError {
+    private static func withheld(_ what: String, _ url: HTTPURL) -> RequestError {
         RequestError(
             .invalidCombination, stage: .build,
             "\(what) has a secret that was recorded for \(url.origin), which the edited URL does not name. Remove it, "
@@ -112,12 +112,12 @@ struct Replay: Sendable, Decodable {
 
     /// The URL, with the original values of the arguments that are redacted.
     private func restoredURL(
-        _ original: URI, _ redaction: RedactionRules
+        _ original: HTTPURL, _ redaction: RedactionRules
     ) throws(RequestError) -> String {
         if url == redaction.url(original.string) { return original.string }
-        var edited: URI
+        var edited: HTTPURL
         do {
-            edited = try URI(parsing: url)
+            edited = try HTTPURL(parsing: url)
         } catch {
             throw RequestError(.invalidURL, stage: .build, "The URL \(url) is not valid: \(error)")
         }

@@ -43,7 +43,9 @@ public struct CassetteMatching: Sendable {
     func differences(_ request: HAR.Request, _ recording: HAR.Request) -> [Difference] {
         var found: [Difference] = []
         if request.method != recording.method { found.append(.method) }
-        let (url, recorded) = (try? URI(parsing: request.url), try? URI(parsing: recording.url))
+        let (url, recorded) = (
+            try? HTTPURL(parsing: request.url), try? HTTPURL(parsing: recording.url)
+        )
         if comparesHosts, url?.origin != recorded?.origin { found.append(.host) }
         if path(url) != path(recorded) { found.append(.path) }
         if pairs(url?.query) != pairs(recorded?.query) { found.append(.query) }
@@ -81,7 +83,7 @@ public struct CassetteMatching: Sendable {
         }
     }
 
-    private func path(_ url: URI?) -> String? {
+    private func path(_ url: HTTPURL?) -> String? {
         guard let path = url?.path else { return nil }
         return path.isEmpty ? "/" : path
     }
@@ -213,7 +215,7 @@ struct CassetteState: Sendable {
     }
 
     static func name(_ entry: HAR.Entry) -> String {
-        let url = (try? URI(parsing: entry.request.url))?.redacted ?? entry.request.url
+        let url = (try? HTTPURL(parsing: entry.request.url))?.redacted ?? entry.request.url
         return "\(entry.request.method) \(url)"
     }
 

@@ -148,7 +148,7 @@ nonisolated private struct OutputCoder {
                 positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
             return try (output as? Value).map { try encoder.encode($0) }
         } decode: { data in
-            var decoder = FastJSONDecoder()
+            var decoder = JSONReader()
             decoder.nonConformingFloatDecodingStrategy = .convertFromString(
                 positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
             return try decoder.decode(Value.self, from: data) as? Member.Output

@@ -23,7 +23,7 @@ struct ErrandArgumentsAndBodiesSamples {
 
     struct Money: ArgumentValue {
         var cents: Int
-        var argumentNode: ArgumentNode { cents.argumentNode }
+        var argumentNode: Arguments.Node { cents.argumentNode }
     }
 
     // Sample 3: Placement
@@ -67,7 +67,7 @@ struct ErrandArgumentsAndBodiesSamples {
         override var url: EndpointURL { "/photos" }
         override var method: HTTPMethod { .post }
         override var body: HTTPBody? {
-            .multipart(MultipartBody([.text("title", "Sunset"), .file("photo", photo)]))
+            .multipart([.text("title", "Sunset"), .file("photo", photo)])
         }
     }
 

@@ -32,7 +32,7 @@ struct ErrandMigratingFromAFNetworkingSamples {
         let request = InlineRequest("https://api.example.com/resources.json") {
             $0.method = .post
             $0.arguments = ["foo": "bar"]  // text parts before the others
-            $0.body = .multipart(MultipartBody([.file("image", file)]))
+            $0.body = .multipart([.file("image", file)])
         }
         try await request.send()
     }
@@ -92,7 +92,7 @@ struct ErrandMigratingFromAFNetworkingSamples {
     @MainActor
     func downloadArchive(in folder: URL) {
         let task = Archive(in: folder).start { _, file in
-            print("File downloaded to: \(file.url)")
+            print("File downloaded to: \(file.file)")
         } failure: { _, error in
             print(error.response?.string ?? error.message)
         }
@@ -116,10 +116,9 @@ struct ErrandMigratingFromAFNetworkingSamples {
         override var url: EndpointURL { "https://api.example.com/upload" }
         override var method: HTTPMethod { .post }
         override var body: HTTPBody? {
-            .multipart(
-                MultipartBody([
+            .multipart([
                     .file("file", file, filename: "photo.jpg", contentType: "image/jpeg")
-                ]))
+                ])
         }
     }
 
@@ -134,7 +133,7 @@ struct ErrandMigratingFromAFNetworkingSamples {
 
     // Sample 9: Upload task
     func writeForm(to target: URL, text: Data, log: URL) async throws -> HTTPBody {
-        let form = MultipartBody([
+        let form = HTTPBody.multipart([
             .text("title", "Report"),  // appendPartWithFormData:name:
             .data("note", text, filename: "note.txt", contentType: "text/plain"),  // …FileData…
             .stream("log", length: 2, filename: "log.txt") {  // appendPartWithInputStream:…
@@ -265,9 +264,9 @@ struct ErrandMigratingFromAFNetworkingSamples {
     func pinned(_ certificate: Data, backupKey: String) -> Configuration {
         var policy = SecurityPolicy()
         policy.pins = [
-            PinnedHost(
+            SecurityPolicy.Pins(
                 "api.example.com", certificates: [SecurityPolicy.pem(certificates: [certificate])]),
-            PinnedHost("cdn.example.com", publicKeys: [backupKey]),
+            SecurityPolicy.Pins("cdn.example.com", publicKeys: [backupKey]),
         ]
         var configuration = Configuration(baseURL: "https://api.example.com/")
         configuration.transportOptions.security = policy

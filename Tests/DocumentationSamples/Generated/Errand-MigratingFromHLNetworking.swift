@@ -42,20 +42,18 @@ struct ErrandMigratingFromHLNetworkingSamples {
     func formData(_ avatar: Data) -> [InlineRequest] {
         let byHand = InlineRequest("post") {
             $0.method = .post
-            $0.body = .multipart(
-                MultipartBody([
+            $0.body = .multipart([
                     .init(
                         name: nil, body: .string("<p>", contentType: "text/html"),
                         headers: [.contentDisposition: #"form-data; name="page""#])
-                ]))
+                ])
             $0.arguments = ["kind": "note"]
         }
         let fromData = InlineRequest("avatar") {
             $0.method = .post
-            $0.body = .multipart(
-                MultipartBody([
+            $0.body = .multipart([
                     .data("avatar", avatar, filename: "avatar.png", contentType: "image/png")
-                ]))
+                ])
         }
         return [byHand, fromData]
     }
@@ -191,7 +189,7 @@ struct ErrandMigratingFromHLNetworkingSamples {
     func policy(certificate: Data) -> SecurityPolicy {
         var policy = SecurityPolicy()
         policy.pins = [
-            PinnedHost(
+            SecurityPolicy.Pins(
                 "api.example.com", certificates: [SecurityPolicy.pem(certificates: [certificate])])
         ]
         return policy
@@ -234,7 +232,7 @@ struct ErrandMigratingFromHLNetworkingSamples {
     func downloadTwo(in folder: URL) {
         let files = ["a.dmg", "b.dmg"].map { DownloadFile($0, in: folder) }
         let task = BatchRequest.Typed(files).start { _, files in
-            print(files.map(\.url))
+            print(files.map(\.file))
         } failure: { _, error in
             print(error)
         }

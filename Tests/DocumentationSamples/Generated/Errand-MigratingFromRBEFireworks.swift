@@ -157,8 +157,7 @@ struct ErrandMigratingFromRBEFireworksSamples {
         override var url: EndpointURL { "upload" }
         override var method: HTTPMethod { .post }
         override var body: HTTPBody? {
-            .multipart(
-                MultipartBody([
+            .multipart([
                     .file("demo", file, filename: "demo.txt", contentType: "text/plain"),
                     .data("bytes", Data([1, 2, 3])),  // uploadWithFileData:name:
                     .text("note", "a form field"),  // uploadWithFormData:name:
@@ -169,7 +168,7 @@ struct ErrandMigratingFromRBEFireworksSamples {
                             continuation.finish()
                         }
                     },
-                ]))
+                ])
         }
     }
 
@@ -187,7 +186,7 @@ struct ErrandMigratingFromRBEFireworksSamples {
     @MainActor
     func downloadDemo(to destination: URL) -> RequestTask {
         let task = Download(to: destination).start { _, file in
-            print(file.url)  // always the destination
+            print(file.file)  // always the destination
         } failure: { _, error in
             print(error)
         }

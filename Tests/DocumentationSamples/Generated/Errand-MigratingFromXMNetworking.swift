@@ -62,11 +62,10 @@ struct ErrandMigratingFromXMNetworkingSamples {
     func upload(_ image: Data, and file: URL) {
         let request = InlineRequest("foo/bar") {
             $0.method = .post
-            $0.body = .multipart(
-                MultipartBody([
+            $0.body = .multipart([
                     .data("image[]", image, filename: "temp.jpg", contentType: "image/jpeg"),
                     .file("image[]", file),
-                ]))
+                ])
         }
         request.onProgress { _, progress in print(progress.fractionSent ?? 0) }
         request.start { request in
@@ -90,7 +89,7 @@ struct ErrandMigratingFromXMNetworkingSamples {
         let request = TestFile(in: folder)
         request.onProgress { _, progress in print(progress.fractionReceived ?? 0) }
         request.start { _, file in
-            print("onSuccess: \(file.url)")
+            print("onSuccess: \(file.file)")
         } failure: { _, error in
             print("onFailure: \(error)")
         }
@@ -225,7 +224,7 @@ struct ErrandMigratingFromXMNetworkingSamples {
     func pin(certificate: Data, identity: Data, password: String) {
         var policy = SecurityPolicy()
         policy.pins = [
-            PinnedHost(
+            SecurityPolicy.Pins(
                 "example.com", includesSubdomains: true,
                 certificates: [SecurityPolicy.pem(certificates: [certificate])])
         ]

@@ -126,7 +126,7 @@ struct ErrandMigratingFromYTKNetworkSamples {
         let file = try await image.value { task in
             task.onProgress { progress in print(progress.fractionReceived ?? 0) }
         }
-        return file.url
+        return file.file
     }
 
     // Sample 11: Upload a file: constructingBodyBlock
@@ -137,10 +137,9 @@ struct ErrandMigratingFromYTKNetworkSamples {
         override var url: EndpointURL { "iphone/image/upload" }
         override var method: HTTPMethod { .post }
         override var body: HTTPBody? {
-            .multipart(
-                MultipartBody([
+            .multipart([
                     .data("image", image, filename: "image.jpg", contentType: "image/jpeg")
-                ]))
+                ])
         }
         override var validator: JSONShape? { ["imageId": .string] }
 
@@ -177,7 +176,7 @@ struct ErrandMigratingFromYTKNetworkSamples {
         let (first, second, user) = try await BatchRequest.Typed(
             GetImage(imageId: "1.jpg", in: folder), GetImage(imageId: "2.jpg", in: folder), GetUser()
         ).value()
-        print(first.url, second.url, user.nick)
+        print(first.file, second.file, user.nick)
     }
 
     // Sample 16: Several requests: YTKBatchRequest
@@ -242,7 +241,7 @@ struct ErrandMigratingFromYTKNetworkSamples {
 
         override func configure(_ request: inout RequestDescription) {
             super.configure(&request)
-            request.headerFieldValues.append("X-User", user)
+            request.headers[.custom("X-User")] = user
             request.authorization = .basic(user: user, password: password)
             request.sending.priority = .high  // requestPriority
             request.uses.remove(.cellular)  // allowsCellularAccess

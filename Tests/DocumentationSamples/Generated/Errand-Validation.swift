@@ -76,7 +76,7 @@ struct ErrandValidationSamples {
     }
 
     // Sample 8: Typed output
-    final class Motd: Request<String> {
+    final class Motd: BaseRequest, TypedRequest {
         override var url: EndpointURL { "/motd" }
         override var decoder: ResponseDecoder<String> { .string }
     }

@@ -31,6 +31,6 @@ final class UploadPhoto: BaseRequest {
     override var url: EndpointURL { "/photos" }
     override var method: HTTPMethod { .post }
     override var body: HTTPBody? {
-        .multipart(MultipartBody([.text("title", "Sunset"), .file("photo", photo)]))
+        .multipart([.text("title", "Sunset"), .file("photo", photo)])
     }
 }

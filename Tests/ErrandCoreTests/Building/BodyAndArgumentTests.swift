@@ -12,7 +12,7 @@ struct BodyAndArgumentTests {
     func argumentsGoIntoTheQueryBesideAnOwnBody(method: HTTPMethod) throws {
         var fixture = fixture
         fixture.sharedArguments = ["s": 2]
-        for placement in [ArgumentPlacement.automatic, .query] {
+        for placement in [Arguments.Placement.automatic, .query] {
             for body in [HTTPBody.string("hello", contentType: nil), .json("hello")] {
                 let request = try fixture.build {
                     $0.method = method
@@ -27,8 +27,8 @@ struct BodyAndArgumentTests {
         }
     }
 
-    @Test(arguments: [ArgumentPlacement.body, .queryAndBody])
-    func argumentsCannotBePlacedIntoAnOwnBody(placement: ArgumentPlacement) throws {
+    @Test(arguments: [Arguments.Placement.body, .queryAndBody])
+    func argumentsCannotBePlacedIntoAnOwnBody(placement: Arguments.Placement) throws {
         var fixture = fixture
         func failure(_ arguments: Arguments?) -> RequestError? {
             fixture.failure {

@@ -11,7 +11,7 @@ import Testing
     private func url(
         _ url: EndpointURL, base: EndpointURL? = "https://h.example/v3",
         _ change: (inout RequestDescription, inout Configuration) -> Void = { _, _ in }
-    ) throws(RequestError) -> URI {
+    ) throws(RequestError) -> HTTPURL {
         var configuration = Configuration(baseURL: base)
         var description = RequestDescription(endpoint: "GetUser", url: url)
         change(&description, &configuration)
@@ -104,7 +104,7 @@ import Testing
                     description.apiVersion = version
                 }
                 #expect(!isRefused, "seed \(Self.seed): \(endpoint)")
-                let parsed = try URI(parsing: made.string)
+                let parsed = try HTTPURL(parsing: made.string)
                 let segments = parsed.path.split(separator: "/", omittingEmptySubsequences: false)
                 #expect(
                     segments.map(decoded)

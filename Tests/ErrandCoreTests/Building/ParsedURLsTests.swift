@@ -14,7 +14,7 @@ struct ParsedURLsTests {
         ] {
             #expect(one == other)
             for text in [one, other, one] {
-                #expect(try urls.url(parsing: text) == URI(parsing: text))
+                #expect(try urls.url(parsing: text) == HTTPURL(parsing: text))
             }
         }
         #expect(throws: RequestError.self) { try urls.url(parsing: "http://a.test:x/") }
@@ -43,7 +43,7 @@ struct ParsedURLsTests {
 
     @Test func repeatedJoiningIsKeptUnlessItMayHoldSecrets() throws {
         let urls = ParsedURLs()
-        func join(_ reference: String) throws -> URI {
+        func join(_ reference: String) throws -> HTTPURL {
             urls.join(
                 try urls.url(parsing: reference), below: try urls.url(parsing: "https://a.test"))
         }
@@ -56,7 +56,7 @@ struct ParsedURLsTests {
     @Test func basesWithOnePlaceAreTwo() throws {
         let urls = ParsedURLs()
         let reference = try urls.url(parsing: "users")
-        let bases = try (0..<200).map { try URI(parsing: "https://host\($0).test") }
+        let bases = try (0..<200).map { try HTTPURL(parsing: "https://host\($0).test") }
         for base in bases {
             #expect(urls.join(reference, below: base).host == base.host)
         }

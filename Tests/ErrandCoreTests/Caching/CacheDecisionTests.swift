@@ -146,7 +146,7 @@ import Testing
         for (status, fallsBack) in [(404, false), (500, true), (501, false), (503, true)] {
             var refused = error(.unacceptableStatus, .validate)
             refused.response = Response(
-                status: .init(code: status), url: URI(scheme: "http", host: "a", path: "/"))
+                status: .init(code: status), url: HTTPURL(scheme: "http", host: "a", path: "/"))
             #expect(rules.fallsBack(after: refused) == fallsBack)
         }
     }

@@ -5,7 +5,7 @@ import Testing
 @Suite struct CacheKeyBuilderTests {
     private var request: TransportRequest {
         TransportRequest(
-            method: .get, url: URI(scheme: "http", host: "a", path: "/b", query: "c=1"))
+            method: .get, url: HTTPURL(scheme: "http", host: "a", path: "/b", query: "c=1"))
     }
 
     private func key(

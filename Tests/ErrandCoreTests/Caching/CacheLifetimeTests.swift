@@ -45,7 +45,7 @@ import Testing
     func freshnessLifetime(row: Row) {
         let seconds = CacheLifetime.seconds(
             status: 200, headers: HTTPFields(text: row.pairs), receivedAt: Self.reference,
-            settings: HTTPCacheSettings())
+            settings: CachePolicy.HTTPSettings())
         #expect(seconds == row.expected)
     }
 
@@ -55,18 +55,18 @@ import Testing
         #expect(
             CacheLifetime.seconds(
                 status: status, headers: headers, receivedAt: Self.reference,
-                settings: HTTPCacheSettings()) == expected)
+                settings: CachePolicy.HTTPSettings()) == expected)
         let publicHeaders = HTTPFields(text: [
             ("Last-Modified", Self.dayBefore), ("Cache-Control", "public"),
         ])
         #expect(
             CacheLifetime.seconds(
                 status: status, headers: publicHeaders, receivedAt: Self.reference,
-                settings: HTTPCacheSettings()) == 8640)
+                settings: CachePolicy.HTTPSettings()) == 8640)
     }
 
     @Test func heuristicLifetimeFollowsTheSettings() {
-        var settings = HTTPCacheSettings()
+        var settings = CachePolicy.HTTPSettings()
         settings.heuristicFraction = 0.2
         settings.heuristicLimit = .seconds(100)
         settings.lifetimeWithoutHeaders = .seconds(180)

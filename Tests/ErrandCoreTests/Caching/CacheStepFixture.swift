@@ -32,7 +32,7 @@ final class CacheStepFixture: Sendable {
         let context = TaskContext.forTest(
             description: description.withLock { $0 }, configuration: configuration, store: store,
             clock: clock)
-        let url = URI(scheme: "http", host: "a", path: "/b")
+        let url = HTTPURL(scheme: "http", host: "a", path: "/b")
         return PipelineRequest(context: context, request: TransportRequest(url: url))
     }
 
@@ -58,7 +58,7 @@ final class ScriptedStep: Step {
     static func response(_ text: String) -> Response {
         Response(
             status: .ok, headers: [.contentType: "text/plain"], body: .data(Data(text.utf8)),
-            url: URI(scheme: "http", host: "a", path: "/b"))
+            url: HTTPURL(scheme: "http", host: "a", path: "/b"))
     }
 
     var requests: [PipelineRequest] { state.withLock { $0.requests } }

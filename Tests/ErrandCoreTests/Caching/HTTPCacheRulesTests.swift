@@ -53,7 +53,7 @@ import Testing
         let isStored = HTTPCacheStorage.mayStore(
             status: row.status, headers: HTTPFields(text: row.response),
             requestHeaders: HTTPFields(text: row.request),
-            receivedAt: Self.reference, settings: HTTPCacheSettings())
+            receivedAt: Self.reference, settings: CachePolicy.HTTPSettings())
         #expect(isStored == row.isStored)
     }
 
@@ -100,7 +100,7 @@ import Testing
         let entry = Self.entry(["Cache-Control": row.response])
         let decision = CacheStrategy.decide(
             entry, requestHeaders: row.request.isEmpty ? [:] : [.cacheControl: row.request],
-            now: Self.reference + row.age, settings: HTTPCacheSettings())
+            now: Self.reference + row.age, settings: CachePolicy.HTTPSettings())
         #expect(decision == row.expected)
     }
 
@@ -130,7 +130,7 @@ import Testing
 
     @Test(arguments: errors)
     func staleResponsesOnErrors(row: ErrorRow) {
-        var settings = HTTPCacheSettings()
+        var settings = CachePolicy.HTTPSettings()
         settings.staleIfError = .seconds(row.allowed)
         let found = CacheStrategy.ageForStaleIfError(
             Self.entry(["Cache-Control": row.response]),
@@ -174,7 +174,8 @@ import Testing
             confirmed.headers[.date] == "Sun, 06 Nov 1994 08:49:37 GMT"
                 && confirmed.body == entry.body)
         let reuse = CacheStrategy.decide(
-            confirmed, requestHeaders: [:], now: Self.reference + 59, settings: HTTPCacheSettings())
+            confirmed, requestHeaders: [:], now: Self.reference + 59,
+            settings: CachePolicy.HTTPSettings())
         #expect(reuse == .fresh(age: .seconds(59)))
         #expect(
             Revalidation.confirmed(
@@ -191,7 +192,7 @@ import Testing
     }
 
     @Test func unsafeMethodsInvalidateURIsOfTheSameOrigin() throws {
-        let target = try URI(parsing: "https://a.example/list")
+        let target = try HTTPURL(parsing: "https://a.example/list")
         let headers = HTTPFields(text: [
             "Location": "/item/1", "Content-Location": "https://b.example/x",
         ])
@@ -206,7 +207,7 @@ import Testing
             HTTPField(name: .location, value: Array("/jos".utf8) + [0xE9])
         ])
         let addresses = CacheInvalidation.addresses(
-            target: try URI(parsing: "https://a.example/"), status: 201, headers: headers)
+            target: try HTTPURL(parsing: "https://a.example/"), status: 201, headers: headers)
         #expect(addresses.map(\.string) == ["https://a.example/", "https://a.example/jos%E9"])
     }
 

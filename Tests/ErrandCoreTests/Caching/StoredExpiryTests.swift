@@ -9,7 +9,7 @@ import Testing
     private func entry(_ headers: HTTPFields) -> StoredResponse {
         var entry = StoredResponse(
             status: 200, headers: headers, body: Data(), url: "http://a/", storedAt: storedAt)
-        entry.setExpiry(HTTPCacheSettings())
+        entry.setExpiry(CachePolicy.HTTPSettings())
         return entry
     }
 
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func cacheTimeIsAdded() throws {
-        let response = Response(status: .ok, url: try URI(parsing: "http://a/"))
+        let response = Response(status: .ok, url: try HTTPURL(parsing: "http://a/"))
         for (seconds, expected) in [(60, 60.0), (0, 0), (-1, 0)] {
             let entry = StoredResponse(
                 response, rules: CacheRules(cacheSeconds: seconds), tag: 0, storedAt: storedAt)

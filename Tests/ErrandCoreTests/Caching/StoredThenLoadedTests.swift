@@ -56,7 +56,7 @@ import Testing
     ) throws -> Response {
         Response(
             status: status, headers: headers, body: .data(Data(text.utf8)),
-            url: try URI(parsing: "https://a.example/"), source: source)
+            url: try HTTPURL(parsing: "https://a.example/"), source: source)
     }
 
     private func isChanged(_ loaded: Response, _ stored: Response) -> Bool {

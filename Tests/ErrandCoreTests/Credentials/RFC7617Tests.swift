@@ -7,7 +7,7 @@ import Testing
 /// The `Basic` scheme: the examples of RFC 7617, and credentials that it cannot encode.
 @Suite struct RFC7617Tests {
     private func header(_ user: String, _ password: String) async throws -> [String?] {
-        var request = TransportRequest(url: try URI(parsing: "https://a.example/"))
+        var request = TransportRequest(url: try HTTPURL(parsing: "https://a.example/"))
         try await BasicAuthenticator(user: user, password: password).apply(to: &request)
         var description = RequestDescription(endpoint: "Test", url: "https://a.example/")
         description.authorization = .basic(user: user, password: password)

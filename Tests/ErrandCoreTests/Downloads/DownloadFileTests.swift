@@ -89,7 +89,7 @@ struct DownloadFileTests {
     /// A sync that ends later does not write the old journal.
     @Test func restartDoesNotWaitForASync() async throws {
         let destination = try DownloadDestination(
-            DownloadPlan(to: fixture.destination), url: URI())
+            DownloadPlan(to: fixture.destination), url: HTTPURL())
         let entered = DispatchSemaphore(value: 0)
         let proceed = DispatchSemaphore(value: 0)
         let descriptor = try FileLock.openLocked(destination.part)
@@ -136,7 +136,7 @@ struct DownloadFileTests {
     @Test func fullDiskIsReported() async throws {
         try #require(FileManager.default.fileExists(atPath: "/dev/full"))
         let destination = try DownloadDestination(
-            DownloadPlan(to: fixture.destination), url: URI())
+            DownloadPlan(to: fixture.destination), url: HTTPURL())
         let file = PartFile(destination, descriptor: open("/dev/full", O_RDWR))
         let error = Data("x".utf8).withUnsafeBytes { file.append($0) }
         #expect(error?.code == .fileFailed)
@@ -226,7 +226,7 @@ struct DownloadFileTests {
     @Test func secondDownloadToTheSameFileFails() async throws {
         let second = Mutex<RequestError?>(nil)
         let destination = try DownloadDestination(
-            DownloadPlan(to: fixture.destination), url: URI())
+            DownloadPlan(to: fixture.destination), url: HTTPURL())
         fixture.server.change { state in
             state.onBody = {
                 do throws(RequestError) { _ = try PartFile(destination) } catch {
@@ -288,7 +288,7 @@ struct DownloadFileTests {
         var plan = DownloadPlan(to: fixture.destination)
         plan.existingFile = .rename
         let part = try DownloadDestination(
-            plan, url: URI(scheme: "http", host: "a", path: "/f.bin")
+            plan, url: HTTPURL(scheme: "http", host: "a", path: "/f.bin")
         ).part
         #expect(link(fixture.destination.path, part.path) == 0)
         try await fixture.run()
@@ -310,7 +310,7 @@ struct DownloadFileTests {
 
     @Test func journalOffsetMatchesTheSyncedSize() async throws {
         let destination = try DownloadDestination(
-            DownloadPlan(to: fixture.destination), url: URI())
+            DownloadPlan(to: fixture.destination), url: HTTPURL())
         let file = try PartFile(destination, syncInterval: 1000)
         let journal = DownloadJournal(
             url: "u", validator: "\"v\"", total: nil, session: BootSession.current)

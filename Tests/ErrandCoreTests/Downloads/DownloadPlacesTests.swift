@@ -270,7 +270,7 @@ struct DownloadPlacesTests {
 
     @Test func resumedBytesNeedNoSpace() async throws {
         let file = try PartFile(
-            try DownloadDestination(DownloadPlan(to: fixture.destination), url: URI()))
+            try DownloadDestination(DownloadPlan(to: fixture.destination), url: HTTPURL()))
         #expect(file.shortage(total: nil, keeping: 0) == nil)
         #expect(file.shortage(total: 100, keeping: 0) == nil)
         #expect(file.shortage(total: 1 << 60, keeping: 0)?.code == .insufficientSpace)

@@ -98,7 +98,7 @@ struct DownloadRetryTests {
             $0.sending.retryDecider = { _ in
                 do {
                     let destination = try DownloadDestination(
-                        DownloadPlan(to: other.destination), url: URI())
+                        DownloadPlan(to: other.destination), url: HTTPURL())
                     _ = try PartFile(destination)
                 } catch {
                     codes.withLock { $0.append((error as? RequestError)?.code) }
@@ -117,7 +117,7 @@ struct DownloadRetryTests {
         let context = fixture.context()
         context.discardsPart = discards
         fixture.server.change { $0.onChunk = { _ in context.scope.cancel() } }
-        let request = TransportRequest(url: URI(scheme: "http", host: "a", path: "/f.bin"))
+        let request = TransportRequest(url: HTTPURL(scheme: "http", host: "a", path: "/f.bin"))
         await #expect(throws: RequestError.self) {
             try await fixture.steps(PipelineRequest(context: context, request: request))
         }

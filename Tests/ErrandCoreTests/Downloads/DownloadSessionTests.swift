@@ -9,7 +9,7 @@ import Testing
 /// The order in which the requests of one download start.
 @Suite final class DownloadSessionTests {
     private let folder: URL
-    private let url = URI(scheme: "http", host: "a", path: "/f.bin")
+    private let url = HTTPURL(scheme: "http", host: "a", path: "/f.bin")
 
     init() throws {
         folder = FileManager.default.temporaryDirectory

@@ -56,7 +56,7 @@ final class DownloadStepFixture: Sendable {
     ) async throws(RequestError) -> Response {
         var request = TransportRequest(
             method: description.withLock { $0.method },
-            url: URI(scheme: "http", host: "a", path: "/f.bin"))
+            url: HTTPURL(scheme: "http", host: "a", path: "/f.bin"))
         change(&request)
         let pipelineRequest = PipelineRequest(context: context(), request: request)
         if isCancelled { pipelineRequest.scope.cancel() }

@@ -190,7 +190,7 @@ struct DownloadStepTests {
         fixture.server.change { $0.cuts = [40_000] }
         _ = await fixture.runToError()
         let context = fixture.context()
-        let request = TransportRequest(url: URI(scheme: "http", host: "a", path: "/f.bin"))
+        let request = TransportRequest(url: HTTPURL(scheme: "http", host: "a", path: "/f.bin"))
         _ = try await fixture.steps(PipelineRequest(context: context, request: request))
         #expect(context.progress.current.bytesReceived == 100_000)
         #expect(context.progress.current.resumedBytes == 40_000)

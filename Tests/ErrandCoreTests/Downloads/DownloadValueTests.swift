@@ -100,13 +100,13 @@ import Testing
         ("/" + String(repeating: "n", count: 300), String(repeating: "n", count: 240)),
     ])
     func fileNamesFromURLs(path: String, expected: String) {
-        #expect(FileName.last(of: URI(path: path)) == expected)
+        #expect(FileName.last(of: HTTPURL(path: path)) == expected)
     }
 
     @Test func alternativeNamesKeepTheExtension() throws {
         func second(_ name: String) throws -> String {
             let plan = DownloadPlan(to: URL(fileURLWithPath: "/nowhere/" + name))
-            return try DownloadDestination(plan, url: URI()).candidate(2).lastPathComponent
+            return try DownloadDestination(plan, url: HTTPURL()).candidate(2).lastPathComponent
         }
         #expect(try second("a.txt") == "a 2.txt")
         #expect(try second("a") == "a 2")
@@ -117,7 +117,7 @@ import Testing
     @Test func longNamesGetAShorterPartName() throws {
         let name = String(repeating: "é", count: 120)
         let plan = DownloadPlan(to: URL(fileURLWithPath: "/nowhere/" + name))
-        let destination = try DownloadDestination(plan, url: URI())
+        let destination = try DownloadDestination(plan, url: HTTPURL())
         #expect(destination.part.lastPathComponent.utf8.count < 240)
         #expect(destination.part.lastPathComponent.hasSuffix(".errand-part"))
     }

@@ -69,7 +69,7 @@ struct KilledDownloadTests {
         await #expect(processExitsWith: .signal(SIGKILL)) {
             [path = fixture.directory.path as String, number = number as Int] in
             let destination = try DownloadDestination(
-                DownloadPlan(to: URL(fileURLWithPath: path + "/f.bin")), url: URI())
+                DownloadPlan(to: URL(fileURLWithPath: path + "/f.bin")), url: HTTPURL())
             let syncs = Atomic(0)
             let file = PartFile(
                 destination, descriptor: try FileLock.openLocked(destination.part),

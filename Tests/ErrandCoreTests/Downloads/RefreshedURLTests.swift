@@ -122,7 +122,9 @@ struct RefreshedURLTests {
 
     private func runAgain(query: String?, path: String = "/f.bin", host: String = "a") async throws
     {
-        try await fixture.run { $0.url = URI(scheme: "http", host: host, path: path, query: query) }
+        try await fixture.run {
+            $0.url = HTTPURL(scheme: "http", host: host, path: path, query: query)
+        }
     }
 
     @Test func queryIsIgnoredByTheRule() async throws {

@@ -41,7 +41,7 @@ struct SegmentedDownloadTests {
 
     @Test func progressReachesTheLengthOnce() async throws {
         let context = fixture.context()
-        let request = TransportRequest(url: URI(scheme: "http", host: "a", path: "/f.bin"))
+        let request = TransportRequest(url: HTTPURL(scheme: "http", host: "a", path: "/f.bin"))
         _ = try await fixture.steps(PipelineRequest(context: context, request: request))
         #expect(context.progress.current.bytesReceived == 100_000)
         #expect(context.progress.current.totalBytesToReceive == 100_000)

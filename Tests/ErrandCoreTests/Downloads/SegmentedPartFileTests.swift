@@ -15,7 +15,7 @@ import Testing
             .appendingPathComponent("errand-segments-\(UUID().uuidString)", isDirectory: true)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         destination = try DownloadDestination(
-            DownloadPlan(to: folder.appendingPathComponent("f.bin")), url: URI())
+            DownloadPlan(to: folder.appendingPathComponent("f.bin")), url: HTTPURL())
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }

@@ -146,7 +146,7 @@ import Testing
             response: Response(
                 status: .forbidden, headers: [.authorization: "secret"],
                 body: .data(Data("secret".utf8)),
-                url: try URI(parsing: "https://a.example/x?token=secret")),
+                url: try HTTPURL(parsing: "https://a.example/x?token=secret")),
             underlying: Inner())
         error.body = "secret"
         let text = String(decoding: try JSONEncoder().encode(error), as: UTF8.self)

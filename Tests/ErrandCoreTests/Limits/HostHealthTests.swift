@@ -89,7 +89,7 @@ import Testing
         code: RequestError.Code, status: Int, outcome: CircuitBreaker.Outcome
     ) {
         var error = RequestError(code, stage: .transport, "test")
-        error.response = Response(status: .init(code: status), url: URI())
+        error.response = Response(status: .init(code: status), url: HTTPURL())
         #expect(CircuitBreaker.Outcome(error) == outcome)
     }
 

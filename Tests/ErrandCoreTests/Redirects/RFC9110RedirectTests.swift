@@ -10,7 +10,7 @@ import Testing
     /// A redirect that drops the body drops the content fields too.
     @Test func section154ContentFieldsAreRemovedWithTheBody() throws {
         var request = TransportRequest(
-            method: .post, url: try URI(parsing: "https://a.example/x"), body: .string("x"))
+            method: .post, url: try HTTPURL(parsing: "https://a.example/x"), body: .string("x"))
         let contentFields = [
             "Content-Type", "Content-Encoding", "Content-Language", "Content-Location",
             "Content-Digest", "Repr-Digest", "Digest", "Last-Modified", "Content-MD5", "Expect",
@@ -29,7 +29,7 @@ import Testing
 
     @Test(arguments: ["///x", "http:x", "https:/x", "http://", "https://:80/"])
     func section154RedirectWithoutAHostIsRejected(location: String) throws {
-        let request = TransportRequest(url: try URI(parsing: "https://a.example/x"))
+        let request = TransportRequest(url: try HTTPURL(parsing: "https://a.example/x"))
         let error = #expect(throws: RequestError.self) {
             try follow(request, status: 302, to: location)
         }

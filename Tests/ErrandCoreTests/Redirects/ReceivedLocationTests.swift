@@ -12,7 +12,7 @@ import Testing
         ("/a?q=\u{E9}%20\u{FC}", "https://a.example/a?q=%E9%20%FC"),
     ])
     func redirectsKeepTheBytesOfLocation(location: String, expected: String) throws {
-        let request = TransportRequest(url: try URI(parsing: "https://a.example/"))
+        let request = TransportRequest(url: try HTTPURL(parsing: "https://a.example/"))
         for isLatin1 in [true, false] {
             let latin1 = location.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
             let value =

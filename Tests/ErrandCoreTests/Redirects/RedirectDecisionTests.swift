@@ -73,7 +73,7 @@ import Testing
     func fragmentsAreInherited(location: String?, inherited: String?, expected: String?) {
         var headers = HTTPFields()
         headers[.location] = location
-        let response = Response(status: .init(code: 302), headers: headers, url: URI())
+        let response = Response(status: .init(code: 302), headers: headers, url: HTTPURL())
         #expect(RedirectDecision.fragment(after: response, inheriting: inherited) == expected)
     }
 
@@ -120,7 +120,7 @@ import Testing
     // MARK: -
 
     private func request(_ url: String) throws -> TransportRequest {
-        TransportRequest(url: try URI(parsing: url))
+        TransportRequest(url: try HTTPURL(parsing: url))
     }
 
     private func withCredentials() throws -> TransportRequest {
@@ -134,7 +134,7 @@ import Testing
     }
 
     private func decide(
-        _ status: Int, _ location: String?, _ request: TransportRequest, visited: [URI]? = nil,
+        _ status: Int, _ location: String?, _ request: TransportRequest, visited: [HTTPURL]? = nil,
         policy: RedirectPolicy = .follow
     ) -> RedirectDecision {
         var headers = HTTPFields()
@@ -145,7 +145,7 @@ import Testing
     }
 
     private func follow(
-        _ status: Int, _ location: String, _ request: TransportRequest, visited: [URI]? = nil,
+        _ status: Int, _ location: String, _ request: TransportRequest, visited: [HTTPURL]? = nil,
         policy: RedirectPolicy = .follow
     ) -> TransportRequest? {
         guard
@@ -156,7 +156,7 @@ import Testing
     }
 
     private func failure(
-        _ status: Int, _ location: String, _ request: TransportRequest, visited: [URI]? = nil
+        _ status: Int, _ location: String, _ request: TransportRequest, visited: [HTTPURL]? = nil
     ) -> RequestError.Code? {
         guard case .fail(let error) = decide(status, location, request, visited: visited) else {
             return nil

@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test func idempotencyKeyAllowsRetryingAPOST() throws {
-        var request = TransportRequest(method: .post, url: URI())
+        var request = TransportRequest(method: .post, url: HTTPURL())
         request.headers[try #require(HTTPField.Name.idempotencyKey)] = "order-7"
         let error = RequestError(.connectionLost, stage: .transport, "test")
         let decision = RetryDecision.decide(
@@ -149,7 +149,7 @@ import Testing
         var error = RequestError(.connectionLost, stage: .transport, "test")
         error.isUnprocessed = isUnprocessed
         let decision = RetryDecision.decide(
-            policy: .attempts(3), request: TransportRequest(method: .post, url: URI()),
+            policy: .attempts(3), request: TransportRequest(method: .post, url: HTTPURL()),
             error: error, attempt: 1, now: now, random: 0)
         #expect(decision == (isUnprocessed ? .again(after: .zero) : .giveUp(.notIdempotent)))
     }
@@ -178,7 +178,7 @@ import Testing
             if error.code == .unacceptableStatus || Bool.random(using: &random) {
                 var response = Response(
                     status: .init(code: [429, 500, 404, 503].randomElement(using: &random) ?? 500),
-                    url: URI())
+                    url: HTTPURL())
                 if Bool.random(using: &random) {
                     response.headers[.retryAfter] =
                         ["3", "900", "soon", "-1", "99999999999999999999"].randomElement(
@@ -190,7 +190,8 @@ import Testing
                 [HTTPMethod.get, .post, .put, .patch].randomElement(using: &random) ?? .get
             let attempt = Int.random(in: 1...80, using: &random)
             let decision = RetryDecision.decide(
-                policy: policy, request: TransportRequest(method: method, url: URI()), error: error,
+                policy: policy, request: TransportRequest(method: method, url: HTTPURL()),
+                error: error,
                 attempt: attempt, now: Date(), random: .random(in: -1...2, using: &random))
             guard case .again(let delay) = decision else { continue }
             #expect(attempt < policy.maximumAttempts)
@@ -214,10 +215,10 @@ import Testing
             var headers = HTTPFields()
             headers[.retryAfter] = retryAfter
             error.response = Response(
-                status: .init(code: status), headers: headers, url: URI())
+                status: .init(code: status), headers: headers, url: HTTPURL())
         }
         return .decide(
-            policy: policy, request: TransportRequest(method: method, url: URI()), error: error,
+            policy: policy, request: TransportRequest(method: method, url: HTTPURL()), error: error,
             attempt: attempt, now: now, random: random)
     }
 }

@@ -243,12 +243,12 @@ struct JSONElementScannerTests {
     }
 
     private static func tree(_ text: String) throws -> Tree {
-        try FastJSONDecoder().decode(Tree.self, from: Array(text.utf8))
+        try JSONReader().decode(Tree.self, from: Array(text.utf8))
     }
 
     /// A second implementation, which parses the document as a whole; nil if it fails.
     private static func naive(_ bytes: [UInt8], _ names: [String]) -> [Tree]? {
-        guard let root = try? FastJSONDecoder().decode(Tree.self, from: bytes) else { return nil }
+        guard let root = try? JSONReader().decode(Tree.self, from: bytes) else { return nil }
         var value = root
         for name in names {
             guard case .object(let members) = value, let next = members[name] else { return nil }

@@ -14,7 +14,7 @@ struct JSONLinesTests {
     /// Decodes all lines; the messages of errors are among the values.
     private static func values<T: Decodable>(
         _ type: T.Type, _ chunks: [[UInt8]], maximum: Int = 1000,
-        decoder: FastJSONDecoder = FastJSONDecoder()
+        decoder: JSONReader = JSONReader()
     ) -> [String] {
         var parser = JSONLinesParser(maximumLineBytes: maximum, decoder: decoder)
         var values: [String] = []
@@ -38,7 +38,7 @@ struct JSONLinesTests {
     }
 
     private static func values<T: Decodable>(
-        _ type: T.Type, inEverySplitOf text: String, decoder: FastJSONDecoder = FastJSONDecoder(),
+        _ type: T.Type, inEverySplitOf text: String, decoder: JSONReader = JSONReader(),
         sourceLocation: SourceLocation = #_sourceLocation
     ) -> [String] {
         let bytes = Array(text.utf8)
@@ -66,7 +66,7 @@ struct JSONLinesTests {
 
     @Test
     func errorsNameTheLineAndThePathAndTheNextLineIsDecoded() {
-        var decoder = FastJSONDecoder()
+        var decoder = JSONReader()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         let values = Self.values(
             Item.self,
@@ -118,7 +118,7 @@ struct JSONLinesTests {
             let expected = bytes.split(separator: 0x0A).map { Array($0) }
                 .filter { !$0.allSatisfy { [0x20, 0x09, 0x0D].contains($0) } }
                 .map { line in
-                    (try? FastJSONDecoder().decode(Tree.self, from: line)).map { "\($0)" }
+                    (try? JSONReader().decode(Tree.self, from: line)).map { "\($0)" }
                 }
             let chunks = Chunks.random(of: bytes, using: &generator.random)
             for chunks in [chunks, [bytes]] {

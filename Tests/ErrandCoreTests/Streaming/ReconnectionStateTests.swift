@@ -14,7 +14,7 @@ struct ReconnectionStateTests {
     ) -> RequestError {
         var error = RequestError(code, stage: .transport, "A test.")
         error.timeout = timeout
-        if let status, let url = try? URI(parsing: "https://api.example.com/events") {
+        if let status, let url = try? HTTPURL(parsing: "https://api.example.com/events") {
             error.response = Response(status: .init(code: status), url: url)
         }
         return error

@@ -75,7 +75,7 @@ import Testing
 
     private func collector(over transport: ManualTransport) -> (ResponseCollector, TaskContext) {
         let context = TaskContext.forTest(transport: transport)
-        var request = PipelineRequest(context: context, request: TransportRequest(url: URI()))
+        var request = PipelineRequest(context: context, request: TransportRequest(url: HTTPURL()))
         request.attempt = 1
         return (ResponseCollector(request, sent: request.request, captured: nil), context)
     }

@@ -11,7 +11,8 @@ struct RequestHeadTests {
         _ method: HTTPMethod = .get, _ url: String = "https://host/", _ headers: HTTPFields = [:],
         body: HTTPBody? = nil
     ) throws -> TransportRequest {
-        TransportRequest(method: method, url: try URI(parsing: url), headers: headers, body: body)
+        TransportRequest(
+            method: method, url: try HTTPURL(parsing: url), headers: headers, body: body)
     }
 
     private func name(_ text: String) throws -> HTTPField.Name {

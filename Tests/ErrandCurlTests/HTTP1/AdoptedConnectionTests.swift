@@ -10,7 +10,7 @@ struct AdoptedConnectionTests {
     private let now = MonotonicTime(nanoseconds: 1)
 
     private func key(_ url: String) throws -> ConnectionKey {
-        ConnectionKey(try URI(parsing: url), TransportOptions())
+        ConnectionKey(try HTTPURL(parsing: url), TransportOptions())
     }
 
     @Test func adoptedConnectionCountsAndServesAWaiter() throws {

@@ -13,7 +13,7 @@ struct ConnectLimitTests {
     private let now = MonotonicTime(nanoseconds: 1)
 
     private func key() throws -> ConnectionKey {
-        ConnectionKey(try URI(parsing: "http://a/"), TransportOptions())
+        ConnectionKey(try HTTPURL(parsing: "http://a/"), TransportOptions())
     }
 
     /// The request for which the next connect starts.

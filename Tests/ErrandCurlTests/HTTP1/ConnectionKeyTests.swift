@@ -9,7 +9,7 @@ struct ConnectionKeyTests {
         _ url: String, requiresValidChain: Bool = true,
         change: (inout TransportOptions) -> Void = { _ in }
     ) throws -> ConnectionKey {
-        var request = TransportRequest(url: try URI(parsing: url))
+        var request = TransportRequest(url: try HTTPURL(parsing: url))
         change(&request.options)
         return ConnectionKey(request, requiresValidChain: requiresValidChain)
     }
@@ -45,7 +45,7 @@ struct ConnectionKeyTests {
             }
         }
         let plain = try secure { _ in }
-        let pin = PinnedHost("a", publicKeys: ["k"])
+        let pin = SecurityPolicy.Pins("a", publicKeys: ["k"])
         #expect(try secure { $0.pins = [pin] } == plain)
         #expect(try secure { $0.publicKeyPins = ["k"] } == plain)
         #expect(try secure { $0.validatesDomainName = false } != plain)

@@ -16,7 +16,7 @@ struct ConnectionOwnerTests {
     private func request(_ server: RawServer, offersUpgrade: Bool = true) throws
         -> TransportRequest
     {
-        var request = TransportRequest(url: try URI.test(server.url()))
+        var request = TransportRequest(url: try HTTPURL.test(server.url()))
         if offersUpgrade {
             request.headers[.upgrade] = "echo"
             request.headers[.connection] = "upgrade"

@@ -13,7 +13,7 @@ struct ConnectionPoolTests {
     ) throws -> ConnectionKey {
         var options = TransportOptions()
         change(&options)
-        return ConnectionKey(try URI(parsing: url), options)
+        return ConnectionKey(try HTTPURL(parsing: url), options)
     }
 
     private func pool(_ change: (inout Pool.Limits) -> Void = { _ in }) -> Pool {

@@ -82,7 +82,7 @@ struct EngineChoiceTests {
             (.url("socks5://p", bypass: ["a"]), false, .tunnel),
             (.url("http://p", bypass: ["a"]), false, .unknown),
         ]
-        var request = TransportRequest(url: try URI(parsing: "http://h.test/"))
+        var request = TransportRequest(url: try HTTPURL(parsing: "http://h.test/"))
         for (policy, environmentNamesProxy, proxy) in policies {
             request.options.proxy = policy
             let found = EngineChoice.Proxy(
@@ -93,7 +93,7 @@ struct EngineChoiceTests {
 
     /// libcurl ignores proxies with Unix sockets, and reaches other addresses through tunnels.
     @Test func addressChangesTheUseOfAProxy() throws {
-        var request = TransportRequest(url: try URI(parsing: "http://h.test/"))
+        var request = TransportRequest(url: try HTTPURL(parsing: "http://h.test/"))
         request.options.proxy = .url("http://p")
         request.options.addressOverrides = ["other.test": ["127.0.0.1"]]
         #expect(EngineChoice.Proxy(request, environmentNamesProxy: false) == .http)

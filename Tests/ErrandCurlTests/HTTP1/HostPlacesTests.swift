@@ -12,7 +12,7 @@ struct HostPlacesTests {
     private let now = MonotonicTime(nanoseconds: 0)
 
     init() throws {
-        let url = try URI(parsing: "http://a/")
+        let url = try HTTPURL(parsing: "http://a/")
         var options = TransportOptions()
         busy = ConnectionKey(url, options)
         options.addressFamily = .ipv4
@@ -96,7 +96,7 @@ struct HostPlacesTests {
         var pool = pool(perHost: 1, patience: 2)
         openFirst(&pool)
         _ = pool.wait(other, for: "other")
-        let elsewhere = ConnectionKey(try URI(parsing: "http://b/"), TransportOptions())
+        let elsewhere = ConnectionKey(try HTTPURL(parsing: "http://b/"), TransportOptions())
         for number in 0..<20 { _ = pool.wait(elsewhere, for: "elsewhere \(number)") }
         _ = pool.wait(busy, for: "second")
         #expect(pool.release(1, busy, at: now) == "second")

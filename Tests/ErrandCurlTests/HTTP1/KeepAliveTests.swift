@@ -56,7 +56,7 @@ struct KeepAliveTests {
 
     @Test func eachConnectionExpiresAtItsOwnTime() throws {
         var pool = ConnectionPool<Int, String>(limits: .init(idleNanoseconds: 10_000_000_000))
-        let key = ConnectionKey(try URI(parsing: "http://a/"), TransportOptions())
+        let key = ConnectionKey(try HTTPURL(parsing: "http://a/"), TransportOptions())
         let lifetimes: [(number: Int, lifetime: UInt64?)] = [
             (1, nil), (2, 4_000_000_000), (3, 60_000_000_000),
         ]
@@ -83,7 +83,7 @@ struct KeepAliveTests {
     /// The lifetime of an idle connection does not count for the request that already waits.
     @Test func waitingRequestUsesAnyConnection() throws {
         var pool = ConnectionPool<Int, String>(limits: .init(perHost: 1))
-        let key = ConnectionKey(try URI(parsing: "http://a/"), TransportOptions())
+        let key = ConnectionKey(try HTTPURL(parsing: "http://a/"), TransportOptions())
         #expect(pool.adopted(1, key, at: seconds(0)) == nil)
         #expect(pool.reuse(key) == 1)
         _ = pool.wait(key, for: "a")

@@ -32,7 +32,7 @@ struct RequestWriterTests {
         body: HTTPBody? = nil, decodes: Bool = false
     ) throws -> TransportRequest {
         var request = TransportRequest(
-            method: method, url: try URI(parsing: url), headers: headers, body: body)
+            method: method, url: try HTTPURL(parsing: url), headers: headers, body: body)
         request.options.decodesContent = decodes
         return request
     }

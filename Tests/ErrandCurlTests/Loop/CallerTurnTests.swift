@@ -100,7 +100,7 @@ struct CallerTurnTests {
                     var bad = 0
                     for count in 0..<100 {
                         let recorder = RecordingReceiver()
-                        let request = TransportRequest(url: try URI.test(url))
+                        let request = TransportRequest(url: try HTTPURL.test(url))
                         let transfer = transport.start(request, receiver: recorder)
                         if (worker + count).isMultiple(of: 7) { transfer.cancel() }
                         let record = try await recorder.ended()

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct RecentOriginsTests {
     private let usual = TransportOptions()
-    private func url(_ text: String) throws -> URI { try URI.test(text) }
+    private func url(_ text: String) throws -> HTTPURL { try HTTPURL.test(text) }
 
     @Test func originIncludesSchemeHostAndPort() throws {
         var origins = RecentOrigins()

@@ -29,8 +29,8 @@ struct ArgumentStrategiesTests {
         #"{"created_after":2000,"raw_bytes":"/w==","by_name":{"someKey":"#
         + #"{"inner_value":1.5}},"all_items":[{"inner_value":1.5}]}"#
 
-    private var encoder: FastJSONEncoder {
-        var encoder = FastJSONEncoder()
+    private var encoder: JSONWriter {
+        var encoder = JSONWriter()
         encoder.keyEncodingStrategy = .convertToSnakeCase
         encoder.dateEncodingStrategy = .millisecondsSince1970
         return encoder
@@ -50,7 +50,7 @@ struct ArgumentStrategiesTests {
     }
 
     @Test func strategiesApplyOnce() throws {
-        var upper = FastJSONEncoder()
+        var upper = JSONWriter()
         upper.keyEncodingStrategy = .custom { path in
             Key(stringValue: (path.last?.stringValue ?? "") + "X")
         }
@@ -81,7 +81,7 @@ struct ArgumentStrategiesTests {
 
     @Test func floatsAndFailuresOfStrategies() throws {
         struct Ratio: Encodable { var ratio = -Double.infinity }
-        var encoder = FastJSONEncoder.requestDefault
+        var encoder = JSONWriter.requestDefault
         encoder.nonConformingFloatEncodingStrategy = .convertToString(
             positiveInfinity: "+", negativeInfinity: "-", nan: "?")
         #expect(try json(Arguments(encoding: Ratio()).applying(encoder)) == #"{"ratio":"-"}"#)
@@ -101,7 +101,7 @@ struct DuplicateNamesTests {
     private func query(
         _ own: String?, _ arguments: String, _ rule: ArgumentEncoding.DuplicateNames
     ) throws -> String? {
-        var url = try URI(parsing: "http://h/")
+        var url = try HTTPURL(parsing: "http://h/")
         url.query = own
         let text = try rule.resolve(arguments, beside: own ?? "")
         if rule == .replace { url.removeQuery(namesOf: text) }

@@ -47,7 +47,7 @@ struct ArgumentsTests {
         #expect(arguments == ["a": "x", "b": 2, "c": 4])
         arguments["b"] = nil
         #expect(arguments == ["a": "x", "c": 4])
-        arguments["c"] = ArgumentNode.null
+        arguments["c"] = Arguments.Node.null
         #expect(arguments == ["a": "x", "c": nil])
         arguments["d"] = 5
         arguments.append("d", 6)

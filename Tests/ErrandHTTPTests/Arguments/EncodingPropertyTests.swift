@@ -42,7 +42,7 @@ struct EncodingPropertyTests {
             }
         }
 
-        func node(isRoot: Bool = false) -> ArgumentNode {
+        func node(isRoot: Bool = false) -> Arguments.Node {
             if let value { return .string(value) }
             let isArray = !isRoot && children.enumerated().allSatisfy { $1.name == String($0) }
             if isArray { return .array(children.map { $0.branch.node() }) }
@@ -74,7 +74,7 @@ struct EncodingPropertyTests {
         return copy
     }
 
-    private static func normalized(_ node: ArgumentNode) -> ArgumentNode {
+    private static func normalized(_ node: Arguments.Node) -> Arguments.Node {
         switch node {
         case .array(let nodes): return .array(nodes.map(normalized))
         case .object(let arguments):
@@ -112,7 +112,7 @@ extension SeededGenerator {
     /// A tree of strings.
     ///
     /// Names contain no brackets, so that the decoder can split a path.
-    fileprivate mutating func tree(depth: Int) -> ArgumentNode {
+    fileprivate mutating func tree(depth: Int) -> Arguments.Node {
         switch Int.random(in: 0...(depth == 0 ? 0 : 2), using: &self) {
         case 0: return .string(text(upTo: 8))
         case 1:

@@ -112,7 +112,7 @@ struct FormEncodingTests {
         _ = try ArgumentPropertyListWriter(encoding: ArgumentEncoding())
             .data(of: arguments, format: .xml)
         var changed = arguments
-        changed["a"] = ArgumentNode.null
+        changed["a"] = Arguments.Node.null
         let null = try ArgumentJSONWriter.bytes(of: changed, encoding: ArgumentEncoding())
         #expect(String(decoding: null, as: UTF8.self) == #"{"a":null,"b":1,"c":{"y":[1]}}"#)
     }

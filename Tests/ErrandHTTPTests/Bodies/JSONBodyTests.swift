@@ -30,7 +30,7 @@ struct JSONBodyTests {
     }
 
     private func text(
-        _ body: HTTPBody, _ encoder: FastJSONEncoder = .requestDefault
+        _ body: HTTPBody, _ encoder: JSONWriter = .requestDefault
     ) throws -> String? {
         guard case .data(let data) = try body.encoded(by: encoder).storage else { return nil }
         return String(decoding: data, as: UTF8.self)
@@ -49,7 +49,7 @@ struct JSONBodyTests {
     }
 
     @Test func strategiesApplyToEveryType() throws {
-        var encoder = FastJSONEncoder()
+        var encoder = JSONWriter()
         encoder.keyEncodingStrategy = .convertToSnakeCase
         encoder.dateEncodingStrategy = .millisecondsSince1970
         encoder.dataEncodingStrategy = .custom { data, encoder in
@@ -86,7 +86,7 @@ struct JSONBodyTests {
             let error = #expect(throws: RequestError.self) { try text(body) }
             #expect(error?.code == .invalidBody && error?.stage == .build)
             #expect(error?.underlying != nil)
-            var encoder = FastJSONEncoder()
+            var encoder = JSONWriter()
             encoder.nonConformingFloatEncodingStrategy = .convertToString(
                 positiveInfinity: "+", negativeInfinity: "-", nan: "?")
             #expect(try text(body, encoder) == #"{"ratio":"+"}"#)
@@ -96,9 +96,9 @@ struct JSONBodyTests {
     }
 
     @Test func encoderOfTheBodyTakesPrecedence() throws {
-        var own = FastJSONEncoder()
+        var own = JSONWriter()
         own.dateEncodingStrategy = .secondsSince1970
-        var endpoints = FastJSONEncoder()
+        var endpoints = JSONWriter()
         endpoints.dateEncodingStrategy = .millisecondsSince1970
         let date = [Date(timeIntervalSince1970: 1)]
         final class Box: Encodable {
@@ -131,7 +131,7 @@ struct JSONBodyTests {
     }
 
     @Test func partsAreEncodedAsWell() throws {
-        var encoder = FastJSONEncoder()
+        var encoder = JSONWriter()
         encoder.keyEncodingStrategy = .convertToSnakeCase
         let inner = MultipartBody([.json("inner", ["a": 1]), .json("shared", SharedNote())])
         let body = HTTPBody.multipart(
@@ -181,7 +181,7 @@ struct JSONBodyTests {
             CustomRequest.self, from: JSONEncoder().encode(request))
         #expect(saved.body?.knownLength == 3)
         let transported = TransportRequest(
-            method: .post, url: try URI(parsing: "http://h/"), body: .json([1]))
+            method: .post, url: try HTTPURL(parsing: "http://h/"), body: .json([1]))
         #expect(transported.curlCommand(redactsSecrets: false).contains("'[1]'"))
     }
 }

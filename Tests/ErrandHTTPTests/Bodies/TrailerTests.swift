@@ -14,7 +14,7 @@ struct TrailerTests {
     private func request(_ body: HTTPBody, to url: String = "https://a.example/x") throws
         -> TransportRequest
     {
-        TransportRequest(method: .put, url: try URI(parsing: url), body: body)
+        TransportRequest(method: .put, url: try HTTPURL(parsing: url), body: body)
     }
 
     @Test(arguments: [
@@ -112,7 +112,7 @@ struct TrailerTests {
         #expect(try redirected(to: "https://b.example/", secret).body?.trailerSource == nil)
         // A decider may send the original to another origin.
         var wanted = original
-        wanted.url = try URI(parsing: "https://b.example/")
+        wanted.url = try HTTPURL(parsing: "https://b.example/")
         let response = Response(status: .found, headers: [:], body: .data(Data()), url: wanted.url)
         let decision = RedirectDecision.replacing(
             by: wanted, response: response, request: original, visited: [],

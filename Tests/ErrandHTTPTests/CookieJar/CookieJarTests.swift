@@ -15,7 +15,7 @@ import Testing
         CookieJar(publicSuffixes: try list.suffixes, clock: clock)
     }
 
-    func url(_ text: String) throws -> URI { try URI(parsing: text) }
+    func url(_ text: String) throws -> HTTPURL { try HTTPURL(parsing: text) }
 
     func header(_ text: String, in other: CookieJar? = nil) throws -> String {
         (other ?? jar).cookies(for: try url(text)).map(\.pair).joined(separator: "; ")

@@ -29,9 +29,9 @@ private final class RecordingPersistence: CookiePersistence {
 
 @Suite(.limited) struct CookiePersistenceTests {
     private let clock = ManualClock()
-    private let origin: URI
+    private let origin: HTTPURL
 
-    init() throws { origin = try URI(parsing: "https://example.com/") }
+    init() throws { origin = try HTTPURL(parsing: "https://example.com/") }
 
     @Test func changesAreSavedWithoutSessionCookies() async throws {
         let persistence = RecordingPersistence()

@@ -6,7 +6,7 @@ import Testing
 
 /// A trailing dot makes a host name absolute in DNS; it names the same host.
 @Suite struct TrailingDotCookieTests {
-    private func url(_ host: String) throws -> URI { try URI(parsing: "https://\(host)/") }
+    private func url(_ host: String) throws -> HTTPURL { try HTTPURL(parsing: "https://\(host)/") }
 
     private func jar(_ list: SuffixList) throws -> CookieJar {
         CookieJar(publicSuffixes: try list.suffixes, clock: ManualClock())
@@ -63,13 +63,13 @@ import Testing
     @Test func insecureHostWithTrailingDotCannotHideSecureCookie() throws {
         let jar = try jar(.builtIn)
         jar.receive("a=safe; Secure", from: try url("example.com"))
-        let result = jar.receive("a=x", from: try URI(parsing: "http://example.com./"))
+        let result = jar.receive("a=x", from: try HTTPURL(parsing: "http://example.com./"))
         #expect(result == .failure(.overlaysSecureCookie))
     }
 
     @Test func loopbackHostWithTrailingDotIsTrusted() throws {
         let jar = CookieJar(trustsLoopback: true, clock: ManualClock())
-        let origin = try URI(parsing: "http://localhost.:8080/")
+        let origin = try HTTPURL(parsing: "http://localhost.:8080/")
         #expect((try? jar.receive("a=b; Secure", from: origin).get()) != nil)
     }
 

@@ -22,11 +22,11 @@ struct DecodingErrorTests {
 
     private func message<T: Decodable>(
         _ type: T.Type, _ body: String, at path: [String] = [],
-        _ configure: (inout FastJSONDecoder) -> Void = { _ in }
+        _ configure: (inout JSONReader) -> Void = { _ in }
     ) -> String {
-        var decoder = FastJSONDecoder()
+        var decoder = JSONReader()
         configure(&decoder)
-        let response = Response(status: 200, body: .data(Data(body.utf8)), url: URI())
+        let response = Response(status: 200, body: .data(Data(body.utf8)), url: HTTPURL())
         let error = #expect(throws: RequestError.self) {
             try response.decode(type, decoder: decoder, at: path)
         }
@@ -127,7 +127,7 @@ struct DecodingErrorTests {
     }
 
     @Test(arguments: ["", " "]) func missingBodyNamesTheRemedy(body: String) throws {
-        let response = Response(status: 204, body: .data(Data(body.utf8)), url: URI())
+        let response = Response(status: 204, body: .data(Data(body.utf8)), url: HTTPURL())
         let error = #expect(throws: RequestError.self) { try response.decode(User.self) }
         #expect(error?.code == .undecodable)
         #expect(

@@ -17,7 +17,7 @@ import Testing
 
     @Test func randomFieldValuesNeverTrap() throws {
         var generator = SeededGenerator(seed: 3)
-        let url = try URI(parsing: "http://a.example/x")
+        let url = try HTTPURL(parsing: "http://a.example/x")
         let jar = CookieJar(clock: ManualClock())
         let names = try ["RateLimit", "RateLimit-Policy", "X-RateLimit-Remaining"].map {
             try #require(HTTPField.Name($0))
@@ -35,7 +35,7 @@ import Testing
             _ = HTTPDate.parse(text)
             #expect((RetryAfter.duration(text, now: Date()) ?? .zero) >= .zero)
             jar.receive(text, from: url)
-            _ = try? URI.resolve(text, against: url)
+            _ = try? HTTPURL.resolve(text, against: url)
             let fields = HTTPFields(names.map { HTTPField(name: $0, value: text) })
             let rateLimit = RateLimitHeaders(status: 429, headers: fields, now: Date())
             #expect((rateLimit.remaining ?? 0) >= 0 && (rateLimit.pause ?? .zero) >= .zero)

@@ -67,7 +67,7 @@ import Testing
     func section7SuggestedNamesAreSafe(field: String, name: String) throws {
         let response = Response(
             status: .ok, headers: [.contentDisposition: field],
-            url: try URI(parsing: "https://a.example/maps/map.zip?x=/y"))
+            url: try HTTPURL(parsing: "https://a.example/maps/map.zip?x=/y"))
         #expect(response.suggestedFilename == name)
     }
 
@@ -76,7 +76,7 @@ import Testing
             ("https://a.example/b%20c.txt", "b c.txt"), ("https://a.example/", "download"),
             ("https://a.example/..%2Fx", "_x"),
         ] {
-            #expect(Response(status: .ok, url: try URI(parsing: url)).suggestedFilename == name)
+            #expect(Response(status: .ok, url: try HTTPURL(parsing: url)).suggestedFilename == name)
         }
     }
 }

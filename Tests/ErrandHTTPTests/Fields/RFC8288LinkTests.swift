@@ -9,7 +9,7 @@ import Testing
 @Suite struct RFC8288LinkTests {
     private func response(_ fields: String...) throws -> Response {
         var response = Response(
-            status: .ok, url: try URI(parsing: "https://api.example.com/items?page=2"))
+            status: .ok, url: try HTTPURL(parsing: "https://api.example.com/items?page=2"))
         let name = try #require(HTTPField.Name("Link"))
         for field in fields { response.headers.append(HTTPField(name: name, value: field)) }
         return response

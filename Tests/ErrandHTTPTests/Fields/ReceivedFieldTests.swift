@@ -25,7 +25,7 @@ import Testing
 
     @Test func cookiesAreSentBackAsReceived() throws {
         let jar = CookieJar(clock: ManualClock())
-        let url = try URI(parsing: "https://a.example/")
+        let url = try HTTPURL(parsing: "https://a.example/")
         let fields: HTTPFields = HTTPFields([
             field(.setCookie, "old=caf\u{E9}; Max-Age=60"),
             HTTPField(name: .setCookie, value: "new=caf\u{E9}; Max-Age=60"),
@@ -56,7 +56,7 @@ import Testing
         let link = try #require(HTTPField.Name("Link"))
         let response = Response(
             status: .ok, headers: HTTPFields([field(link, "</p>; rel=next; title=\"\u{E9}\"")]),
-            body: .data(Data()), url: try URI(parsing: "https://a.example/"), attempts: 1,
+            body: .data(Data()), url: try HTTPURL(parsing: "https://a.example/"), attempts: 1,
             ownTimings: AttemptTimings(), httpVersion: .http11, remoteAddress: nil, trailers: [:],
             requestValue: true)
         #expect(response.links.map(\.url.string) == ["https://a.example/p"])

@@ -93,7 +93,7 @@ import Testing
         ("/a/..%2Fetc%2Fpasswd", "_etc_passwd"), ("/a/x%zz", "x%zz"), ("/%e2%80%aea", "_a"),
     ])
     func lastSegments(path: String, name: String?) {
-        #expect(FileName.lastSegment(of: URI(path: path)) == name)
-        #expect(FileName.last(of: URI(path: path)) == name ?? "download")
+        #expect(FileName.lastSegment(of: HTTPURL(path: path)) == name)
+        #expect(FileName.last(of: HTTPURL(path: path)) == name ?? "download")
     }
 }

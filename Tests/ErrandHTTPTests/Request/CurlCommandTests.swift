@@ -11,7 +11,8 @@ struct CurlCommandTests {
         headers: HTTPFields = [:],
         body: HTTPBody? = nil
     ) throws -> TransportRequest {
-        TransportRequest(method: method, url: try URI(parsing: url), headers: headers, body: body)
+        TransportRequest(
+            method: method, url: try HTTPURL(parsing: url), headers: headers, body: body)
     }
 
     @Test func secretsAreRedactedByDefault() throws {

@@ -12,7 +12,7 @@ import Testing
             error.description
                 == "status 404 (expected 200..<300). After 3 attempts. (unacceptableStatus, validate)"
         )
-        error.name(endpoint: "GetIssue", method: .get, url: try URI(parsing: url))
+        error.name(endpoint: "GetIssue", method: .get, url: try HTTPURL(parsing: url))
         #expect(error.url == "https://api.example.com/issues/25")
         #expect(
             error.description
@@ -23,9 +23,9 @@ import Testing
 
     @Test func firstNameIsKept() throws {
         var error = RequestError.cancelled
-        error.name(endpoint: "A", method: .get, url: URI())
+        error.name(endpoint: "A", method: .get, url: HTTPURL())
         #expect(error.url == nil && error.description.hasPrefix("A GET: "))
-        error.name(endpoint: "B", method: .post, url: try URI(parsing: url))
+        error.name(endpoint: "B", method: .post, url: try HTTPURL(parsing: url))
         #expect(error.endpoint == "A" && error.method == .get && error.url == nil)
     }
 

@@ -6,7 +6,8 @@ import Testing
 @Suite struct ResponseTextTests {
     private func text(_ bytes: [UInt8], _ contentType: String? = nil) -> String? {
         var response = Response(
-            status: .ok, body: .data(Data(bytes)), url: URI(scheme: "http", host: "h", path: "/"))
+            status: .ok, body: .data(Data(bytes)),
+            url: HTTPURL(scheme: "http", host: "h", path: "/"))
         if let contentType { response.headers[.contentType] = contentType }
         return response.string
     }
@@ -79,7 +80,7 @@ import Testing
         func problem(_ charset: String) -> String {
             var response = Response(
                 status: .ok, body: .data(Data([0xFF])),
-                url: URI(scheme: "http", host: "h", path: "/"))
+                url: HTTPURL(scheme: "http", host: "h", path: "/"))
             response.headers[.contentType] = "text/plain; charset=\(charset)"
             return response.textProblem
         }
@@ -124,7 +125,7 @@ import Testing
     private func response(_ json: String) -> Response {
         Response(
             status: .ok, body: .data(Data(json.utf8)),
-            url: URI(scheme: "http", host: "h", path: "/"), attempts: 2)
+            url: HTTPURL(scheme: "http", host: "h", path: "/"), attempts: 2)
     }
 
     @Test func valueIsDecoded() throws {

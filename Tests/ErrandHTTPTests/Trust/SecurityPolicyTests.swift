@@ -18,10 +18,10 @@ struct SecurityPolicyTests {
         var policy = SecurityPolicy()
         policy.publicKeyPins = ["all"]
         policy.pins = [
-            PinnedHost("example.com", publicKeys: ["exact"]),
-            PinnedHost("Example.Com", includesSubdomains: true, publicKeys: ["below"]),
-            PinnedHost("b.example.com", publicKeys: ["b"]),
-            PinnedHost("10.0.0.1", includesSubdomains: true, publicKeys: ["address"]),
+            SecurityPolicy.Pins("example.com", publicKeys: ["exact"]),
+            SecurityPolicy.Pins("Example.Com", includesSubdomains: true, publicKeys: ["below"]),
+            SecurityPolicy.Pins("b.example.com", publicKeys: ["b"]),
+            SecurityPolicy.Pins("10.0.0.1", includesSubdomains: true, publicKeys: ["address"]),
         ]
         let rules = TrustRules(policy, host: host, now: Self.now)
         #expect(rules.enforced.contains { $0.publicKeys == [expected] }, "\(rules.enforced)")
@@ -36,7 +36,7 @@ struct SecurityPolicyTests {
     ])
     func pinnedHostsAreNormalized(pinned: String, host: String) throws {
         var policy = SecurityPolicy()
-        policy.pins = [PinnedHost(pinned, publicKeys: [Self.pin])]
+        policy.pins = [SecurityPolicy.Pins(pinned, publicKeys: [Self.pin])]
         try policy.check(host: host, isSecure: true, now: Self.now)
         #expect(TrustRules(policy, host: host, now: Self.now).enforced.count == 1)
     }
@@ -47,15 +47,15 @@ struct SecurityPolicyTests {
     ])
     func invalidPinnedHostsAreRejected(pinned: String) {
         #expect(
-            refusal { $0.pins = [PinnedHost(pinned, publicKeys: [Self.pin])] }?.code
+            refusal { $0.pins = [SecurityPolicy.Pins(pinned, publicKeys: [Self.pin])] }?.code
                 == .invalidConfiguration)
     }
 
     @Test(arguments: ["127.1", "0x7f.1", "2130706433", "127。1", "127.0.0.1."])
     func pinsApplyToAddressesInAnySpelling(spelling: String) throws {
         var policy = SecurityPolicy()
-        policy.pins = [PinnedHost("127.0.0.1", publicKeys: [Self.pin])]
-        let host = try #require(try URI(parsing: "http://\(spelling)/").host)
+        policy.pins = [SecurityPolicy.Pins("127.0.0.1", publicKeys: [Self.pin])]
+        let host = try #require(try HTTPURL(parsing: "http://\(spelling)/").host)
         #expect(TrustRules(policy, host: host, now: Self.now).enforced.count == 1)
         let error = #expect(throws: RequestError.self) {
             try policy.check(host: host, isSecure: false, now: Self.now)
@@ -67,7 +67,7 @@ struct SecurityPolicyTests {
         var policy = SecurityPolicy()
         policy.publicKeyPins = [Self.pin]
         policy.pins = [
-            PinnedHost("example.com", publicKeys: [Self.pin], expires: Self.now)
+            SecurityPolicy.Pins("example.com", publicKeys: [Self.pin], expires: Self.now)
         ]
         #expect(!TrustRules(policy, host: "example.com", now: Self.now).hasPins)
     }
@@ -115,14 +115,22 @@ struct SecurityPolicyTests {
     @Test func invalidPoliciesAreRejected() {
         let bad: [(inout SecurityPolicy) -> Void] = [
             { $0.publicKeyPins = ["nonsense"] },
-            { $0.pins = [PinnedHost("example.com")] },
-            { $0.pins = [PinnedHost("", publicKeys: [Self.pin])] },
-            { $0.pins = [PinnedHost("*.example.com", publicKeys: [Self.pin])] },
-            { $0.pins = [PinnedHost("https://example.com/", publicKeys: [Self.pin])] },
-            { $0.pins = [PinnedHost("example.com", publicKeys: ["short"])] },
-            { $0.pins = [PinnedHost("example.com", certificates: ["no PEM"])] },
-            { $0.pins = [PinnedHost("co.uk", includesSubdomains: true, publicKeys: [Self.pin])] },
-            { $0.pins = [PinnedHost("com", includesSubdomains: true, publicKeys: [Self.pin])] },
+            { $0.pins = [SecurityPolicy.Pins("example.com")] },
+            { $0.pins = [SecurityPolicy.Pins("", publicKeys: [Self.pin])] },
+            { $0.pins = [SecurityPolicy.Pins("*.example.com", publicKeys: [Self.pin])] },
+            { $0.pins = [SecurityPolicy.Pins("https://example.com/", publicKeys: [Self.pin])] },
+            { $0.pins = [SecurityPolicy.Pins("example.com", publicKeys: ["short"])] },
+            { $0.pins = [SecurityPolicy.Pins("example.com", certificates: ["no PEM"])] },
+            {
+                $0.pins = [
+                    SecurityPolicy.Pins("co.uk", includesSubdomains: true, publicKeys: [Self.pin])
+                ]
+            },
+            {
+                $0.pins = [
+                    SecurityPolicy.Pins("com", includesSubdomains: true, publicKeys: [Self.pin])
+                ]
+            },
             { $0.allowInvalidCertificates = true },
             {
                 $0.clientIdentity = .pkcs12(file: "a", password: "b")
@@ -159,7 +167,7 @@ struct SecurityPolicyTests {
     /// No request is sent to a pinned host without TLS.
     @Test func pinnedHostsRequireTLS() {
         let pinned: (inout SecurityPolicy) -> Void = {
-            $0.pins = [PinnedHost("example.com", publicKeys: [Self.pin])]
+            $0.pins = [SecurityPolicy.Pins("example.com", publicKeys: [Self.pin])]
         }
         #expect(refusal(isSecure: false, pinned)?.code == .invalidConfiguration)
         #expect(refusal(host: "other.com", isSecure: false, pinned) == nil)
@@ -169,7 +177,7 @@ struct SecurityPolicyTests {
         #expect(
             refusal(isSecure: false) {
                 $0.pins = [
-                    PinnedHost("example.com", publicKeys: [Self.pin], isReportOnly: true)
+                    SecurityPolicy.Pins("example.com", publicKeys: [Self.pin], isReportOnly: true)
                 ]
             } == nil)
         // Certificate options have no effect without TLS.

@@ -23,9 +23,9 @@ struct SharedSecurityTests {
         policy("key without a certificate") { $0.clientKeyFile = "/key.pem" },
         policy("public key") { $0.publicKeyPins = [pin] },
         policy("invalid public key") { $0.publicKeyPins = ["short"] },
-        policy("pinned host") { $0.pins = [PinnedHost("example.com", publicKeys: [pin])] },
+        policy("pinned host") { $0.pins = [SecurityPolicy.Pins("example.com", publicKeys: [pin])] },
         policy("pin that expires") {
-            var host = PinnedHost("example.com", publicKeys: [pin])
+            var host = SecurityPolicy.Pins("example.com", publicKeys: [pin])
             host.expires = expiry
             $0.pins = [host]
             $0.allowInvalidCertificates = true

@@ -13,12 +13,12 @@ struct TrustDecisionTests {
         "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
     private static let now = Date(timeIntervalSince1970: 1_000_000)
 
-    private func policy(_ mode: Mode, _ change: (inout PinnedHost) -> Void = { _ in })
+    private func policy(_ mode: Mode, _ change: (inout SecurityPolicy.Pins) -> Void = { _ in })
         -> SecurityPolicy
     {
         var policy = SecurityPolicy()
         guard mode != .none else { return policy }
-        var pinned = PinnedHost("example.com")
+        var pinned = SecurityPolicy.Pins("example.com")
         if mode == .publicKey { pinned.publicKeys = [Self.other, Self.pin] }
         if mode == .certificate { pinned.certificates = [Self.pem] }
         change(&pinned)
@@ -113,7 +113,7 @@ struct TrustDecisionTests {
     @Test func reportOnlyPinsBesideEnforcedPins() {
         var policy = policy(.publicKey)
         policy.pins.append(
-            PinnedHost("example.com", publicKeys: [Self.other], isReportOnly: true))
+            SecurityPolicy.Pins("example.com", publicKeys: [Self.other], isReportOnly: true))
         let decision = TrustDecision.decide(
             rules(policy), evidence(valid: true, named: true, matches: true))
         #expect(name(decision) == "reported")
@@ -143,7 +143,7 @@ struct TrustDecisionTests {
 
     @Test func oneMatchingEntryIsEnough() {
         var policy = policy(.publicKey) { $0.publicKeys = [Self.other] }
-        policy.pins.append(PinnedHost("EXAMPLE.com.", certificates: [Self.pem]))
+        policy.pins.append(SecurityPolicy.Pins("EXAMPLE.com.", certificates: [Self.pem]))
         let decision = TrustDecision.decide(
             rules(policy), evidence(valid: true, named: true, matches: true))
         #expect(name(decision) == "ok")

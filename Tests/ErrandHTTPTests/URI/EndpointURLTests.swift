@@ -101,7 +101,7 @@ import Testing
     func valueNeverCompletesAnEscape(url: EndpointURL, text: String) throws {
         #expect(url.text == text)
         #expect(url.fault == nil)
-        let path = try URI(parsingEndpoint: url.text).path
+        let path = try HTTPURL(parsingEndpoint: url.text).path
         #expect(PercentEncoding.isEncoded(path.utf8, keeping: URIBytes.path))
     }
 
@@ -130,7 +130,7 @@ import Testing
     func valueInAHostIsALabelOrTheWholeHost(url: EndpointURL, text: String) throws {
         #expect(url.text == text)
         #expect(url.fault == nil)
-        #expect(try URI(parsingEndpoint: url.text).isAbsoluteHTTP)
+        #expect(try HTTPURL(parsingEndpoint: url.text).isAbsoluteHTTP)
     }
 
     // MARK: - Refused
@@ -230,7 +230,7 @@ import Testing
     @Test func readyURLsAreKept() throws {
         let text = "https://u@h.example/a%2Fb?c=d#e"
         #expect(EndpointURL(raw: text).text == text)
-        #expect(EndpointURL(try URI(parsing: text)).text == text)
+        #expect(EndpointURL(try HTTPURL(parsing: text)).text == text)
         #expect(EndpointURL(try #require(URL(string: text))).text == text)
     }
 
@@ -269,7 +269,7 @@ import Testing
                 #expect(["", ".", ".."].contains(value), "seed \(Self.seed): \(value) was refused")
                 continue
             }
-            let parsed = try URI(parsingEndpoint: url.text)
+            let parsed = try HTTPURL(parsingEndpoint: url.text)
             let segments = parsed.path.split(separator: "/", omittingEmptySubsequences: false)
             #expect(segments.count == 3, "seed \(Self.seed): \(url)")
             #expect(segments.map(Self.decoded) == ["a", value, "b"], "seed \(Self.seed): \(url)")
@@ -290,9 +290,9 @@ import Testing
                 literals.randomElement(using: &random) ?? ""
             )
             let url: EndpointURL = "a/\(raw: before)\(one)\(two)\(raw: after)/b"
-            let path = try URI(parsingEndpoint: url.text).path
-            let base = try URI(parsing: "https://h.example/v")
-            let joined = try URI(parsingEndpoint: url.text).joined(below: base)
+            let path = try HTTPURL(parsingEndpoint: url.text).path
+            let base = try HTTPURL(parsing: "https://h.example/v")
+            let joined = try HTTPURL(parsingEndpoint: url.text).joined(below: base)
             let segments = path.split(separator: "/", omittingEmptySubsequences: false)
             let segment = Self.decoded(segments[1])
             if url.fault == nil {
@@ -320,7 +320,7 @@ import Testing
                 "https://\(value).example.com/x", "https://api-\(value).example.com/x",
                 "https://api.\(value).example.com:80/x",
             ] as [EndpointURL] where url.fault == nil {
-                guard let parsed = try? URI(parsingEndpoint: url.text) else { continue }
+                guard let parsed = try? HTTPURL(parsingEndpoint: url.text) else { continue }
                 #expect(
                     parsed.host?.hasSuffix(".example.com") == true && parsed.path == "/x"
                         && parsed.userInfo == nil && parsed.host?.contains("..") == false,
@@ -344,7 +344,8 @@ import Testing
                     guard url.fault == nil else { continue }
                     accepted += 1
                     let isOwn = start == "https://" && before.allSatisfy { $0 == " " }
-                    let host = url.isAbsolute ? (try? URI(parsingEndpoint: url.text))?.host : nil
+                    let host =
+                        url.isAbsolute ? (try? HTTPURL(parsingEndpoint: url.text))?.host : nil
                     #expect(host?.contains("evil") != true || isOwn, "\(url)")
                 }
             }

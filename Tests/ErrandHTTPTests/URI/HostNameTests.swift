@@ -15,7 +15,7 @@ struct HostNameTests {
         ("مثال.إختبار", "xn--mgbh0fb.xn--kgbechtv"), ("דוגמה.טעסט", "xn--6dbbec0c.xn--deba0ad"),
     ])
     func internationalizedNames(text: String, ascii: String) throws {
-        #expect(try URI(parsing: "http://\(text)/").host == ascii)
+        #expect(try HTTPURL(parsing: "http://\(text)/").host == ascii)
     }
 
     @Test(arguments: [
@@ -24,7 +24,7 @@ struct HostNameTests {
         "אa.com", "1א.com", "℀.com", "\u{3000}.com",
     ])
     func invalidNamesAreRejected(text: String) throws {
-        let error = #expect(throws: RequestError.self) { try URI(parsing: "http://\(text)/") }
+        let error = #expect(throws: RequestError.self) { try HTTPURL(parsing: "http://\(text)/") }
         #expect(error?.code == .invalidURL)
     }
 

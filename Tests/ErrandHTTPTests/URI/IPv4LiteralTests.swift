@@ -16,8 +16,8 @@ import Testing
         ("255.255.255.255", "255.255.255.255"),
     ])
     func spellingsOfAddresses(text: String, address: String) throws {
-        #expect(try URI(parsing: "http://\(text)/").host == address)
-        var url = try URI(parsing: "http://example.com/")
+        #expect(try HTTPURL(parsing: "http://\(text)/").host == address)
+        var url = try HTTPURL(parsing: "http://example.com/")
         url.host = text
         #expect(url.host == address)
         #expect(url.isValid)
@@ -29,12 +29,12 @@ import Testing
         "1..2", ".1", "08", "1.09", "a.1", "example.0x1", "-1.1",
     ])
     func numbersThatAreNoAddress(text: String) throws {
-        let error = #expect(throws: RequestError.self) { try URI(parsing: "http://\(text)/") }
+        let error = #expect(throws: RequestError.self) { try HTTPURL(parsing: "http://\(text)/") }
         #expect(error?.code == .invalidURL)
     }
 
     @Test(arguments: ["1.a", "0xg", "1e", "127.0.0.1a", "0x7f.com", "1-1", "a.b1", "1a.1b"])
     func namesWithDigits(text: String) throws {
-        #expect(try URI(parsing: "http://\(text)/").host == text)
+        #expect(try HTTPURL(parsing: "http://\(text)/").host == text)
     }
 }

@@ -13,12 +13,12 @@ import Testing
         ("0:0:0:0:0:ffff:7f00:1", "::ffff:127.0.0.1"), ("::FFFF:127.0.0.1", "::ffff:127.0.0.1"),
     ])
     func rfc5952(text: String, canonical: String) throws {
-        #expect(try URI(parsing: "http://[\(text)]/").host == "[\(canonical)]")
+        #expect(try HTTPURL(parsing: "http://[\(text)]/").host == "[\(canonical)]")
     }
 
     @Test(arguments: ["[fe80::1%25eth0]", "[fe80::1%eth0]", "[::1%25]"])
     func zonesAreRefused(host: String) throws {
-        let error = #expect(throws: RequestError.self) { try URI(parsing: "http://\(host)/") }
+        let error = #expect(throws: RequestError.self) { try HTTPURL(parsing: "http://\(host)/") }
         #expect(error?.code == .invalidURL)
         #expect(error?.message.contains("zone") == true)
     }

@@ -14,7 +14,7 @@ import Testing
         ("AbCd::0123", "abcd::123"),
     ])
     func section322ValidIPLiterals(text: String, canonical: String) throws {
-        #expect(try URI(parsing: "http://[\(text)]/").host == "[\(canonical)]")
+        #expect(try HTTPURL(parsing: "http://[\(text)]/").host == "[\(canonical)]")
     }
 
     @Test(arguments: [
@@ -24,7 +24,7 @@ import Testing
         "::1.2.3.4:5", "1:2:3:4:5:6:7:1.2.3.4", "::1.2.3.", "v1.x", "::1]", "[::1", "::1%eth0",
     ])
     func section322InvalidIPLiterals(text: String) {
-        let error = #expect(throws: RequestError.self) { try URI(parsing: "http://[\(text)]/") }
+        let error = #expect(throws: RequestError.self) { try HTTPURL(parsing: "http://[\(text)]/") }
         #expect(error?.code == .invalidURL)
     }
 
@@ -40,10 +40,10 @@ import Testing
             let count = Int.random(in: 1...7, using: &generator)
             let text = (0..<count).map { _ in pieces.randomElement(using: &generator) ?? "" }
                 .joined()
-            guard let uri = try? URI(parsing: text) else { continue }
+            guard let uri = try? HTTPURL(parsing: text) else { continue }
             // Absolute URIs only: the trimmed text of another URI may begin like a scheme.
             guard uri.isAbsoluteHTTP else { continue }
-            let reparsed = try URI(parsing: uri.string)
+            let reparsed = try HTTPURL(parsing: uri.string)
             #expect(reparsed == uri, "\(text.debugDescription)")
         }
     }

@@ -5,7 +5,9 @@ import Testing
 
 /// Setting a component never changes the meaning of another one.
 @Suite struct URIComponentTests {
-    private func url() throws -> URI { try URI(parsing: "https://u:p@good.example:8443/a?b#c") }
+    private func url() throws -> HTTPURL {
+        try HTTPURL(parsing: "https://u:p@good.example:8443/a?b#c")
+    }
 
     @Test(arguments: [
         ("@127.0.0.2:1/x", "/@127.0.0.2:1/x"), (".evil.example/x", "/.evil.example/x"),
@@ -18,7 +20,7 @@ import Testing
         var url = try url()
         url.path = text
         #expect(url.path == path)
-        let again = try URI(parsing: url.string)
+        let again = try HTTPURL(parsing: url.string)
         #expect(again == url)
         #expect(again.host == "good.example" && again.port == 8443)
         #expect(again.query == "b" && again.fragment == "c")
@@ -36,7 +38,7 @@ import Testing
         #expect(url.host == nil)
         #expect(url.problem?.contains("host") == true)
         #expect(url.string == "https://u:p@[invalid]:8443/a?b#c")
-        #expect(throws: RequestError.self) { try URI(parsing: url.string) }
+        #expect(throws: RequestError.self) { try HTTPURL(parsing: url.string) }
         url.host = "other.example"
         #expect(url.isValid && url.problem == nil)
         #expect(url.string == "https://u:p@other.example:8443/a?b#c")
@@ -48,7 +50,7 @@ import Testing
         url.scheme = text
         #expect(!url.isValid && url.scheme == nil)
         #expect(url.problem?.contains("scheme") == true)
-        #expect(try !URI(parsing: url.string).isAbsoluteHTTP)
+        #expect(try !HTTPURL(parsing: url.string).isAbsoluteHTTP)
         url.scheme = "HTTP"
         #expect(url.isValid && url.scheme == "http")
     }
@@ -59,7 +61,7 @@ import Testing
         url.port = number
         #expect(!url.isValid && url.port == nil)
         #expect(url.problem?.contains("port") == true)
-        #expect(throws: RequestError.self) { try URI(parsing: url.string) }
+        #expect(throws: RequestError.self) { try HTTPURL(parsing: url.string) }
         url.port = nil
         #expect(url.isValid && url.effectivePort == 443)
     }
@@ -90,30 +92,30 @@ import Testing
     }
 
     @Test func pathBeforeAHostGetsASlash() throws {
-        var url = try URI(parsing: "x/y")
+        var url = try HTTPURL(parsing: "x/y")
         url.scheme = "http"
         url.host = "h"
         #expect(url.string == "http://h/x/y")
     }
 
     @Test func pathWithoutAHostIsNotParsedAsAHostOrAScheme() throws {
-        var url = try URI(parsing: "https://h//evil.example/x")
+        var url = try HTTPURL(parsing: "https://h//evil.example/x")
         url.host = nil
         #expect(url.string == "https:/.//evil.example/x")
         url.scheme = nil
         #expect(url.string == "/.//evil.example/x")
-        #expect(try URI(parsing: url.string).host == nil)
+        #expect(try HTTPURL(parsing: url.string).host == nil)
         url.path = "a:b"
         #expect(url.string == "./a:b")
-        #expect(try URI(parsing: url.string).scheme == nil)
-        let base = try URI(parsing: "https://h/")
-        #expect(try URI.resolve("/.//evil.example/x", against: base).host == "h")
+        #expect(try HTTPURL(parsing: url.string).scheme == nil)
+        let base = try HTTPURL(parsing: "https://h/")
+        #expect(try HTTPURL.resolve("/.//evil.example/x", against: base).host == "h")
     }
 
     @Test func memberwiseInitializerAppliesTheSameRules() {
-        #expect(URI(scheme: "http", host: "h", path: "@evil/x").string == "http://h/@evil/x")
-        #expect(!URI(scheme: "http", host: "a@b", path: "/").isValid)
-        #expect(!URI(scheme: "http", host: "a", port: 70_000, path: "/").isValid)
+        #expect(HTTPURL(scheme: "http", host: "h", path: "@evil/x").string == "http://h/@evil/x")
+        #expect(!HTTPURL(scheme: "http", host: "a@b", path: "/").isValid)
+        #expect(!HTTPURL(scheme: "http", host: "a", port: 70_000, path: "/").isValid)
     }
 
     @Test(arguments: [
@@ -122,20 +124,20 @@ import Testing
         ("https://h:1/", "https://h:2/", false), ("https://h/", "https://i.h/", false),
     ])
     func originsHaveSchemeHostAndPort(one: String, other: String, isSame: Bool) throws {
-        let (one, other) = (try URI(parsing: one), try URI(parsing: other))
+        let (one, other) = (try HTTPURL(parsing: one), try HTTPURL(parsing: other))
         #expect(one.hasOrigin(of: other) == isSame && other.hasOrigin(of: one) == isSame)
         #expect((one.origin == other.origin) == isSame)
     }
 
     @Test func invalidURLsDoNotResolve() throws {
-        let base = try URI(parsing: "https://h/a")
-        var invalid = try URI(parsing: "https://i/b")
+        let base = try HTTPURL(parsing: "https://h/a")
+        var invalid = try HTTPURL(parsing: "https://i/b")
         invalid.host = "a@b"
         #expect(!invalid.resolved(against: base).isValid)
-        #expect(try !URI(parsing: "x").resolved(against: invalid).isValid)
+        #expect(try !HTTPURL(parsing: "x").resolved(against: invalid).isValid)
     }
 
-    /// No sequence of changes makes text that reaches another host than ``URI/host``.
+    /// No sequence of changes makes text that reaches another host than ``HTTPURL/host``.
     @Test(arguments: 0..<200)
     func hostIsAlwaysTheHostOfTheText(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
@@ -158,7 +160,7 @@ import Testing
             default: url.path = text()
             }
             guard url.isAbsoluteHTTP else { continue }
-            #expect(try URI(parsing: url.string) == url, "seed \(seed): \(url)")
+            #expect(try HTTPURL(parsing: url.string) == url, "seed \(seed): \(url)")
         }
     }
 }

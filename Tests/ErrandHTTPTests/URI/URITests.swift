@@ -5,7 +5,7 @@ import Testing
 struct URITests {
     @Test func componentsRoundTrip() throws {
         let text = "https://user:p%40ss@Example.COM:8443/a/b%2Fc;d=1?x=1&y=/?#frag?/"
-        let uri = try URI(parsing: text)
+        let uri = try HTTPURL(parsing: text)
         #expect(uri.scheme == "https")
         #expect(uri.userInfo == "user:p%40ss")
         #expect(uri.host == "example.com")
@@ -29,7 +29,7 @@ struct URITests {
         ("#f", "#f"), ("mailto:a@b", "mailto:a@b"), ("1a:b", "1a:b"),
     ])
     func normalizedText(text: String, kept: String) throws {
-        #expect(try URI(parsing: text).string == kept)
+        #expect(try HTTPURL(parsing: text).string == kept)
     }
 
     @Test(arguments: [
@@ -45,7 +45,7 @@ struct URITests {
         ("http://☃.net/", "xn--n3h.net"), ("http://💩.la/", "xn--ls8h.la"),
     ])
     func internationalizedHosts(text: String, host: String) throws {
-        #expect(try URI(parsing: text).host == host)
+        #expect(try HTTPURL(parsing: text).host == host)
     }
 
     // RFC 3492 §7.1 (A), (C), (I) and (S).
@@ -68,13 +68,13 @@ struct URITests {
         "http://[fe80::1%25eth0]/",
     ])
     func invalidURLs(text: String) {
-        let error = #expect(throws: RequestError.self) { try URI(parsing: text) }
+        let error = #expect(throws: RequestError.self) { try HTTPURL(parsing: text) }
         #expect(error?.code == .invalidURL)
         #expect(error?.stage == .build)
     }
 
     @Test func controlCharactersAreReportedWithTheirPosition() {
-        let error = #expect(throws: RequestError.self) { try URI(parsing: "http://h/\r") }
+        let error = #expect(throws: RequestError.self) { try HTTPURL(parsing: "http://h/\r") }
         #expect(error?.message.contains("a carriage return at byte 9") == true)
     }
 
@@ -98,8 +98,8 @@ struct URITests {
         ("http:g", "http:g"),
     ])
     func referencesResolve(reference: String, target: String) throws {
-        let base = try URI(parsing: "http://a/b/c/d;p?q")
-        #expect(try URI.resolve(reference, against: base).string == target)
+        let base = try HTTPURL(parsing: "http://a/b/c/d;p?q")
+        #expect(try HTTPURL.resolve(reference, against: base).string == target)
     }
 
     @Test(arguments: [
@@ -109,7 +109,7 @@ struct URITests {
         ("https://u@h/a", "//i/b", "https://i/b"),
     ])
     func furtherReferencesResolve(base: String, reference: String, target: String) throws {
-        #expect(try URI.resolve(reference, against: URI(parsing: base)).string == target)
+        #expect(try HTTPURL.resolve(reference, against: HTTPURL(parsing: base)).string == target)
     }
 
     @Test func queriesAreAppended() throws {
@@ -118,7 +118,7 @@ struct URITests {
             ("http://h/?b", "http://h/?b&a=1"), ("http://h/?b&", "http://h/?b&a=1"),
             ("http://h/?b#f", "http://h/?b&a=1#f"),
         ] {
-            var uri = try URI(parsing: before)
+            var uri = try HTTPURL(parsing: before)
             uri.appendQuery("a=1")
             #expect(uri.string == after)
             uri.appendQuery("")

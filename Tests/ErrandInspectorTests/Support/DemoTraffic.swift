@@ -64,7 +64,7 @@ final class DemoTraffic: Sendable {
                     metadata: metadata, response: response))
         }
         func pass(_ milliseconds: Int) { clock.advance(by: .milliseconds(milliseconds)) }
-        guard let uri = try? URI(parsing: url) else { return }
+        guard let uri = try? HTTPURL(parsing: url) else { return }
         emit(.started)
         emit(.adapted(method: shape.method, url: uri.redacted))
         if shape.cached {
@@ -120,7 +120,7 @@ final class DemoTraffic: Sendable {
         emit(.ended(nil), response)
     }
 
-    private func response(_ shape: Shape, _ url: URI, _ source: Response.Source) -> Response {
+    private func response(_ shape: Shape, _ url: HTTPURL, _ source: Response.Source) -> Response {
         var headers: HTTPFields = [
             .contentType: shape.type, .cacheControl: "max-age=60", .server: "errand-demo",
         ]
@@ -133,7 +133,7 @@ final class DemoTraffic: Sendable {
     }
 
     private func transfer(
-        _ shape: Shape, _ url: URI, _ attempt: Int, _ capture: any RequestCapture,
+        _ shape: Shape, _ url: HTTPURL, _ attempt: Int, _ capture: any RequestCapture,
         _ emit: (RequestEvent.Kind, Response?) -> Void
     ) {
         var request = TransportRequest(method: shape.method, url: url)
@@ -185,7 +185,7 @@ final class DemoTraffic: Sendable {
     }
 
     /// The connection to a host.
-    private func connection(to url: URI) -> Response.Connection {
+    private func connection(to url: HTTPURL) -> Response.Connection {
         let id: UInt64 = url.host == "cdn.example.com" ? 3 : 2
         return Response.Connection(
             id: id, host: url.host ?? "", port: 443, remoteAddress: "203.0.113.7:443",
@@ -207,7 +207,7 @@ final class DemoTraffic: Sendable {
             isSecure: true, httpVersion: .http11)
         report(old)
         for host in ["api", "cdn"] {
-            if let url = try? URI(parsing: "https://\(host).example.com/") {
+            if let url = try? HTTPURL(parsing: "https://\(host).example.com/") {
                 report(connection(to: url))
             }
         }

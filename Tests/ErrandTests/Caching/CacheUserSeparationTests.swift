@@ -124,7 +124,7 @@ private final class Signer: Authenticator {
             #expect(received == sources, sourceLocation: sourceLocation)
         }
         let headers: HTTPFields = [.contentType: "application/json", .cacheControl: "max-age=600"]
-        let url = try URI(parsing: "https://api.example.com/me")
+        let url = try HTTPURL(parsing: "https://api.example.com/me")
         try await request("d").storeResponse(
             Response(status: .ok, headers: headers, body: .data(Data("40".utf8)), url: url))
         #expect(try await cached("e") == nil, sourceLocation: sourceLocation)
@@ -165,7 +165,7 @@ private final class Signer: Authenticator {
     @Test(arguments: Mode.allCases)
     func cookiesOfTheJar(mode: Mode) async throws {
         let fixture = fixture()
-        let url = try URI(parsing: "https://api.example.com/")
+        let url = try HTTPURL(parsing: "https://api.example.com/")
         try await expectSeparateEntries(
             mode, fixture,
             signIn: {
@@ -276,7 +276,7 @@ private final class Signer: Authenticator {
                 $0.limits.total = 1
                 if !usesCookies { $0.authenticators = [bearer()] }
             }
-            let url = try URI(parsing: "https://api.example.com/")
+            let url = try HTTPURL(parsing: "https://api.example.com/")
             let signIn = { (user: String) in
                 guard usesCookies else { return secret.text = user }
                 _ = fixture.agent.cookieJar.receive("session=\(user); Path=/", from: url)
@@ -347,8 +347,8 @@ private final class Signer: Authenticator {
         }
         let jar = fixture.agent.cookieJar
         let (api, cdn) = (
-            try URI(parsing: "https://api.example.com/"),
-            try URI(parsing: "https://cdn.example.com/")
+            try HTTPURL(parsing: "https://api.example.com/"),
+            try HTTPURL(parsing: "https://cdn.example.com/")
         )
         jar.receive("session=a; Path=/", from: api)
         _ = try await start(.time, fixture).response()
@@ -361,7 +361,7 @@ private final class Signer: Authenticator {
 
     @Test func unsafeRequestInvalidatesTheEntriesOfItsUser() async throws {
         let fixture = fixture { $0.authenticators = [bearer()] }
-        let url = try URI(parsing: "https://api.example.com/")
+        let url = try HTTPURL(parsing: "https://api.example.com/")
         fixture.agent.cookieJar.receive("session=a; Path=/", from: url)
         for user in ["a", "b"] {
             secret.text = user

@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(arguments: Mode.allCases) func responseIsStoredAndRemovedByHand(mode: Mode) async throws {
-        let url = try URI(parsing: "https://api.example.com/item")
+        let url = try HTTPURL(parsing: "https://api.example.com/item")
         let response = Response(
             status: .ok, headers: lasting, body: .data(Data("[7]".utf8)), url: url)
         try await fixture.agent.store(response, for: request(mode))

@@ -18,7 +18,9 @@ import Testing
         fixture.with(HTTPCacheTests.PageRequest())
     }
 
-    private func startPage(_ duplicates: DuplicatePolicy = .allow) -> RequestTask {
+    private func startPage(_ duplicates: RequestDescription.SendingOptions.Duplicates = .allow)
+        -> RequestTask
+    {
         var page = RequestDescription(endpoint: "Page", url: "page")
         page.cache.policy = .http
         page.sending.duplicates = duplicates

@@ -12,7 +12,7 @@ import Testing
         var verb = HTTPMethod.get
         var shape: JSONShape?
         var acceptable = 200..<300
-        var duplicates = DuplicatePolicy.allow
+        var duplicates = RequestDescription.SendingOptions.Duplicates.allow
         var content: HTTPBody?
         override var url: EndpointURL { "page" }
         override var method: HTTPMethod { verb }
@@ -107,7 +107,7 @@ import Testing
         server.headers = [.cacheControl: "max-age=60", .vary: "Cookie"]
         _ = try await get()
         #expect(try await get().source == .cacheFresh)
-        let url = try URI(parsing: "https://api.example.com/page")
+        let url = try HTTPURL(parsing: "https://api.example.com/page")
         fixture.agent.cookieJar.receive([.setCookie: "user=bob"], from: url)
         #expect(try await get().source == .network)
         #expect(try await get().source == .cacheFresh)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 final class JoiningRequest: BaseRequest {
-    var policy = DuplicatePolicy.join
+    var policy = RequestDescription.SendingOptions.Duplicates.join
     var shape: JSONShape?
     override var url: EndpointURL { "shared" }
     override func configure(_ request: inout RequestDescription) {

@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// `DuplicatePolicy.queue` runs identical requests one after another.
+/// `RequestDescription.SendingOptions.Duplicates.queue` runs identical requests one after another.
 @Suite(.limited) struct DuplicateQueueTests {
     private let fixture = AgentFixture()
     /// One gate for each transfer, in order.
@@ -20,7 +20,8 @@ import Testing
     }
 
     private func start(
-        _ policy: DuplicatePolicy = .queue, path: String = "shared", limit: Duration? = nil
+        _ policy: RequestDescription.SendingOptions.Duplicates = .queue, path: String = "shared",
+        limit: Duration? = nil
     ) -> RequestTask {
         let request = InlineRequest(EndpointURL(raw: path)) {
             $0.sending.duplicates = policy

@@ -14,7 +14,7 @@ import Testing
     }
 
     private func start(
-        _ fixture: AgentFixture, _ policy: DuplicatePolicy = .join
+        _ fixture: AgentFixture, _ policy: RequestDescription.SendingOptions.Duplicates = .join
     ) -> RequestTask {
         fixture.agent.start(
             InlineRequest("shared") { $0.sending.duplicates = policy }.makeDescription())

@@ -46,7 +46,7 @@ import Testing
         #expect(try await second.response().json["n"].int == 1)
     }
 
-    private func start(_ policy: DuplicatePolicy) -> RequestTask {
+    private func start(_ policy: RequestDescription.SendingOptions.Duplicates) -> RequestTask {
         let request = JoiningRequest()
         request.policy = policy
         return fixture.agent.start(request.makeDescription())

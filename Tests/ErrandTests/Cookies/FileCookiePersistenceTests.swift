@@ -10,13 +10,13 @@ import Testing
 @Suite struct FileCookiePersistenceTests {
     private let folder: URL
     private let file: URL
-    private let origin: URI
+    private let origin: HTTPURL
 
     init() throws {
         folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("cookies-\(UUID().uuidString)")
         file = folder.appendingPathComponent("deep/jar")
-        origin = try URI(parsing: "https://example.com/")
+        origin = try HTTPURL(parsing: "https://example.com/")
     }
 
     private func mode(_ url: URL) throws -> Int? {

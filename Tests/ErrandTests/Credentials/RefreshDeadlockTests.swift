@@ -307,8 +307,10 @@ private final class TokenSource: Sendable {
         return fixture
     }
 
-    @Test(arguments: [DuplicatePolicy.allow, .join])
-    func tokenClosureThatNeedsItsOwnTokenFailsAtOnce(policy: DuplicatePolicy) async throws {
+    @Test(arguments: [RequestDescription.SendingOptions.Duplicates.allow, .join])
+    func tokenClosureThatNeedsItsOwnTokenFailsAtOnce(
+        policy: RequestDescription.SendingOptions.Duplicates
+    ) async throws {
         let login = InlineRequest("login") { $0.sending.duplicates = policy }.makeDescription()
         let fixture = selfServing(login)
         defer { source.agent = nil }
@@ -371,7 +373,7 @@ private final class TokenSource: Sendable {
     }
 
     @Test func outboxEntryKeepsThatTheRequestHasNoAuthenticators() async throws {
-        let request = TransportRequest(url: try URI(parsing: "https://a.example/"))
+        let request = TransportRequest(url: try HTTPURL(parsing: "https://a.example/"))
         for uses in [true, false] {
             var description = RequestDescription(endpoint: "Test", url: "https://a.example/")
             if !uses { description.uses.remove(.authenticators) }

@@ -38,7 +38,8 @@ import Testing
         let agent = RequestAgent(configuration: configuration, transport: transport, store: store)
         if secret == .cookie {
             agent.cookieJar.receive(
-                [.setCookie: "pin=1234; Path=/"], from: try URI(parsing: "https://api.example.com/")
+                [.setCookie: "pin=1234; Path=/"],
+                from: try HTTPURL(parsing: "https://api.example.com/")
             )
         }
         return agent

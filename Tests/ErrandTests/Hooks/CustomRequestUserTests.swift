@@ -81,7 +81,7 @@ import Testing
 
     @Test(arguments: Mode.allCases)
     func usersWithCookiesOfTheJar(mode: Mode) async throws {
-        let url = try URI(parsing: "https://api.example.com/")
+        let url = try HTTPURL(parsing: "https://api.example.com/")
         try await expectSeparateEntries(
             mode,
             signIn: { user, agent in

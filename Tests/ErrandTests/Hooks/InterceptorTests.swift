@@ -293,7 +293,7 @@ import Testing
             changed.headers[.from] = next.description.endpoint
             return try await next(changed)
         }
-        let request = TransportRequest(url: try URI(parsing: "https://a.example/"))
+        let request = TransportRequest(url: try HTTPURL(parsing: "https://a.example/"))
         let response = try await interceptor.intercept(request, next: next)
         #expect(response.headers[.from] == "E")
     }

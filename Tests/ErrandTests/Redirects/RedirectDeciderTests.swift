@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test func hostHeadersAreRemovedWhenTheDeciderChangesTheHost() async throws {
-        let otherURL = try URI(parsing: "https://other.example.com/new")
+        let otherURL = try HTTPURL(parsing: "https://other.example.com/new")
         let fixture = fixture {
             $0.hostHeaders = ["api.example.com": [.from: "ours"]]
         } decide: { redirect in
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test func credentialsAreRemovedWhenTheDeciderChangesTheOrigin() async throws {
-        let otherURL = try URI(parsing: "https://other.example.com/new")
+        let otherURL = try HTTPURL(parsing: "https://other.example.com/new")
         let fixture = fixture { redirect in
             var request = redirect.request
             request.url = otherURL
@@ -158,7 +158,7 @@ import Testing
 
     @Test(arguments: ["http://api.example.com/new", "ftp://api.example.com/new", "/relative"])
     func deciderCannotOverrideTheRedirectPolicy(url: String) async throws {
-        let target = try URI(parsing: url)
+        let target = try HTTPURL(parsing: url)
         let fixture = fixture { redirect in
             var request = redirect.request
             request.url = target

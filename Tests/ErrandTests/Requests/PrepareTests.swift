@@ -43,7 +43,7 @@ import Testing
         }
         #expect(based == "https://mirror.example:8443/v3/x")
         let parsed = try await url(of: Plain("https://other.example/a?b=c")) { request in
-            guard var url = try? URI(parsing: request.url.description) else { return }
+            guard var url = try? HTTPURL(parsing: request.url.description) else { return }
             (url.host, url.port) = ("mirror.example", 8443)
             request.url = EndpointURL(url)
         }

@@ -20,7 +20,7 @@ import Testing
     }
 
     private struct Writing: Authenticator {
-        let change: @Sendable (inout URI) -> Void
+        let change: @Sendable (inout HTTPURL) -> Void
 
         func apply(to request: inout TransportRequest) async throws {
             request.headers[.authorization] = "Bearer secret"
@@ -128,7 +128,9 @@ import Testing
     }
 
     @Test func authenticatorCannotChangeSchemeAndPort() async throws {
-        for change: @Sendable (inout URI) -> Void in [{ $0.scheme = "http" }, { $0.port = 8443 }] {
+        for change: @Sendable (inout HTTPURL) -> Void in [
+            { $0.scheme = "http" }, { $0.port = 8443 },
+        ] {
             let fixture = AgentFixture {
                 $0.authenticators = [HostAuthenticator("api.example.com", Writing(change: change))]
             }

@@ -10,7 +10,7 @@ import Testing
     private let fixture = AgentFixture()
     private let gate = Gate()
 
-    private func feed(_ policy: DuplicatePolicy) -> InlineRequest {
+    private func feed(_ policy: RequestDescription.SendingOptions.Duplicates) -> InlineRequest {
         InlineRequest("feed") { $0.sending.duplicates = policy }
     }
 

@@ -167,7 +167,7 @@ import Testing
     @Test func errorRecoveryReplacesTheStream() async throws {
         let fixture = AgentFixture {
             $0.errorRecovery = { error, _ in
-                Response(status: .ok, body: .data(Data("instead".utf8)), url: URI())
+                Response(status: .ok, body: .data(Data("instead".utf8)), url: HTTPURL())
             }
         }
         fixture.transport.on(.get, "/feed", .json("{}", status: .notFound))

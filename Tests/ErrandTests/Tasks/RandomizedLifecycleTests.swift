@@ -11,11 +11,13 @@ import Testing
     /// Records all hooks and delegate calls in order.
     private final class RecordingRequest: BaseRequest, RequestDelegate {
         private let path: String
-        private let policy: DuplicatePolicy
+        private let policy: RequestDescription.SendingOptions.Duplicates
         private let total: Duration?
         var lines: [String] = []
 
-        init(_ path: String, _ policy: DuplicatePolicy, total: Duration?) {
+        init(
+            _ path: String, _ policy: RequestDescription.SendingOptions.Duplicates, total: Duration?
+        ) {
             self.path = path
             self.policy = policy
             self.total = total

@@ -163,7 +163,7 @@ import Testing
         }
         #expect(shared?.body(as: Problem.self)?.requestId == "r-7")
         let own = await agentFailure(response, configuration: usesSnakeCase) {
-            $0.errorDecoder = .json(Problem.self, decoder: FastJSONDecoder())
+            $0.errorDecoder = .json(Problem.self, decoder: JSONReader())
         }
         #expect(own?.code == .unacceptableStatus && own?.body == nil)
     }
@@ -174,7 +174,7 @@ import Testing
                 guard error.code == .unacceptableStatus else { return nil }
                 return Response(
                     status: 200, body: .data(Data(#"{"nick":"guest","level":0}"#.utf8)),
-                    url: error.response?.url ?? URI())
+                    url: error.response?.url ?? HTTPURL())
             }
         }
         fixture.transport.on(.get, "/users", .json("{}", status: .notFound))

@@ -135,7 +135,7 @@ import Testing
                 request.json.keys = .unchanged
             }
             var decoder: ResponseDecoder<Named> {
-                var decoder = FastJSONDecoder()
+                var decoder = JSONReader()
                 decoder.keyDecodingStrategy = .convertFromSnakeCase
                 return .json(decoder: decoder)
             }

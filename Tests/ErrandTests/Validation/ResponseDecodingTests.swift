@@ -28,7 +28,7 @@ import Testing
         #expect(try byClosure.decode(response).firstName == "a")
         #expect(try ResponseDecoder.json(Person.self).decode(response).firstName == "a")
         #expect(throws: RequestError.self) {
-            try response.decode(Person.self, decoder: FastJSONDecoder())
+            try response.decode(Person.self, decoder: JSONReader())
         }
         // Without strategies nothing is kept.
         let plain = AgentFixture()

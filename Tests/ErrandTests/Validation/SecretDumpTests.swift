@@ -34,8 +34,8 @@ import Testing
         .wwwAuthenticate: "Digest nonce=hush", .accept: "text/plain",
     ]
 
-    private var url: URI {
-        get throws { try URI(parsing: "https://user:hush@example.com/?key=hush#hush") }
+    private var url: HTTPURL {
+        get throws { try HTTPURL(parsing: "https://user:hush@example.com/?key=hush#hush") }
     }
 
     private var response: Response {
@@ -62,7 +62,7 @@ import Testing
 
     @Test func usedAuthenticator() async throws {
         let digest = DigestAuthenticator(user: "user", password: "hush")
-        let request = TransportRequest(url: try URI(parsing: "https://example.com/"))
+        let request = TransportRequest(url: try HTTPURL(parsing: "https://example.com/"))
         let challenge = Response(
             status: .unauthorized,
             headers: [.wwwAuthenticate: #"Digest realm="r", nonce="hush-nonce", qop="auth""#],
@@ -143,7 +143,7 @@ import Testing
         dump(url, to: &text)
         #expect(text.contains("https://example.com/?…") && !text.contains("hush"))
         expectNoSecret([url])
-        expectNoSecret(["next": url as URI?])
+        expectNoSecret(["next": url as HTTPURL?])
         let link = try #require(HTTPField.Name("Link"))
         let page = Response(
             status: .ok, headers: [link: "<https://user:hush@a.example/?key=hush>; rel=next"],
@@ -181,7 +181,7 @@ import Testing
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         let headers: HTTPFields = [try #require(HTTPField.Name(name)): value]
-        let url = try URI(parsing: "https://example.com/")
+        let url = try HTTPURL(parsing: "https://example.com/")
         let response = Response(status: .found, headers: headers, url: url)
         let values: [Any] = [
             response, RequestError(.rejected, stage: .validate, "x", response: response),

@@ -79,7 +79,9 @@ enum Capability: String, CaseIterable, Sendable {
         case .ownAuthorities: security.authorityFile = "/etc/ssl/certs/ca-certificates.crt"
         case .pinnedKeys:
             let pin = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
-            security.pins = [PinnedHost("127.0.0.1", publicKeys: [pin], isReportOnly: true)]
+            security.pins = [
+                SecurityPolicy.Pins("127.0.0.1", publicKeys: [pin], isReportOnly: true)
+            ]
         case .clientCertificates:
             security.clientIdentity = .pkcs12(file: "/nowhere.p12", password: "")
         case .minimumTLSVersion: security.minimumVersion = .tls13

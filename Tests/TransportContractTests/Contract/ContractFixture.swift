@@ -64,7 +64,7 @@ final class ContractFixture: Sendable {
         _ method: HTTPMethod = .get, _ path: String = "/", query: String? = nil,
         headers: HTTPFields = [:], body: HTTPBody? = nil
     ) -> TransportRequest {
-        let url = URI(
+        let url = HTTPURL(
             scheme: "http", host: "127.0.0.1", port: server.port, path: path, query: query)
         var request = TransportRequest(method: method, url: url, headers: headers, body: body)
         request.options.mayReplay = method.isIdempotent
@@ -73,7 +73,7 @@ final class ContractFixture: Sendable {
 
     /// A request to another port on loopback.
     func request(port: Int) -> TransportRequest {
-        TransportRequest(url: URI(scheme: "http", host: "127.0.0.1", port: port, path: "/"))
+        TransportRequest(url: HTTPURL(scheme: "http", host: "127.0.0.1", port: port, path: "/"))
     }
 
     @discardableResult

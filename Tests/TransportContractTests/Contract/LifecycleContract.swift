@@ -69,7 +69,7 @@ struct LifecycleContract {
             let transport = kind.makeTransport()
             (transport as? ScriptedTransport)?.on(
                 nil, nil, ScriptedResponse(body: Data("x".utf8)).held(by: gate))
-            let url = URI(scheme: "http", host: "127.0.0.1", port: server.port, path: "/")
+            let url = HTTPURL(scheme: "http", host: "127.0.0.1", port: server.port, path: "/")
             for receiver in receivers {
                 _ = transport.start(TransportRequest(url: url), receiver: receiver)
             }

@@ -66,7 +66,7 @@ struct RequestTargetContract {
     func addressesAreSentInCanonicalForm(kind: TransportKind, spelling: String) async throws {
         try await ContractFixture.with(kind) { fixture async throws in
             fixture.server.otherwise { _ in LoopbackResponse() }
-            let url = try URI(parsing: "http://\(spelling):\(fixture.server.port)/x")
+            let url = try HTTPURL(parsing: "http://\(spelling):\(fixture.server.port)/x")
             #expect(url.host == "127.0.0.1")
             _ = try await fixture.succeed(TransportRequest(url: url))
             #expect(

@@ -174,7 +174,7 @@ struct RequestTrailerContract {
     @Test func scriptedTransportShowsTheTrailers() async throws {
         let transport = ScriptedTransport()
         transport.on(nil, nil, .json("{}"))
-        let url = URI(scheme: "http", host: "a.example", path: "/")
+        let url = HTTPURL(scheme: "http", host: "a.example", path: "/")
         let receiver = RecordingReceiver()
         _ = transport.start(
             TransportRequest(method: .put, url: url, body: summed(.string("abc"))),

@@ -133,7 +133,7 @@ struct SoakContract {
             let transport = kind.makeTransport()
             let port = fault == .refused ? closed : server.port
             var request = TransportRequest(
-                url: URI(scheme: "http", host: "127.0.0.1", port: port, path: "/"))
+                url: HTTPURL(scheme: "http", host: "127.0.0.1", port: port, path: "/"))
             request.options.mayReplay = true
             func run(_ count: Int) async throws {
                 for _ in 0..<count {

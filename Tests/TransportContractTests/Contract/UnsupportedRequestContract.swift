@@ -35,7 +35,7 @@ struct UnsupportedRequestContract {
     /// Mistakes of the caller, each with its error.
     private static let mistakes: [(RequestError.Code, @Sendable (inout TransportRequest) -> Void)] =
         [
-            (.invalidURL, { $0.url = URI(path: "/x") }),
+            (.invalidURL, { $0.url = HTTPURL(path: "/x") }),
             (.invalidURL, { $0.url.scheme = "ftp" }),
             (.invalidURL, { $0.url.host = "a\0b" }),
             (.invalidMethod, { $0.method = "GET\0" }),
@@ -68,8 +68,14 @@ struct UnsupportedRequestContract {
                 }
             ),
             (.invalidConfiguration, secure { $0.publicKeyPins = ["nonsense"] }),
-            (.invalidConfiguration, secure { $0.pins = [PinnedHost("a:443", publicKeys: [pin])] }),
-            (.invalidConfiguration, secure { $0.pins = [PinnedHost("a\0b", publicKeys: [pin])] }),
+            (
+                .invalidConfiguration,
+                secure { $0.pins = [SecurityPolicy.Pins("a:443", publicKeys: [pin])] }
+            ),
+            (
+                .invalidConfiguration,
+                secure { $0.pins = [SecurityPolicy.Pins("a\0b", publicKeys: [pin])] }
+            ),
             (.invalidConfiguration, secure { $0.authorityFile = "/etc/a\0b" }),
             (.invalidConfiguration, secure { $0.clientKeyFile = "/etc/key" }),
             (.invalidConfiguration, secure { $0.allowInvalidCertificates = true }),

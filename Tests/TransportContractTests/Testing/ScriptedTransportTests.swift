@@ -13,7 +13,7 @@ struct ScriptedTransportTests {
     private func run(_ method: HTTPMethod, _ path: String) async throws -> RecordingReceiver.Record
     {
         let receiver = RecordingReceiver()
-        let url = URI(scheme: "http", host: "example.com", path: path)
+        let url = HTTPURL(scheme: "http", host: "example.com", path: path)
         _ = transport.start(TransportRequest(method: method, url: url), receiver: receiver)
         return try await receiver.ended()
     }
@@ -120,7 +120,7 @@ struct ScriptedTransportTests {
         do {
             let content = Content()
             weakContent = content
-            let url = URI(scheme: "http", host: "example.com", path: "/")
+            let url = HTTPURL(scheme: "http", host: "example.com", path: "/")
             let body = HTTPBody.stream {
                 withExtendedLifetime(content) { AsyncStream<Data> { $0.finish() } }
             }
@@ -148,7 +148,7 @@ struct ScriptedTransportTests {
     }
 
     @Test func requestBodyCanBeCollected() async throws {
-        let url = URI(scheme: "http", host: "example.com", path: "/")
+        let url = HTTPURL(scheme: "http", host: "example.com", path: "/")
         let body = HTTPBody.stream {
             AsyncStream<Data> { continuation in
                 for part in ["a", "b"] { continuation.yield(Data(part.utf8)) }

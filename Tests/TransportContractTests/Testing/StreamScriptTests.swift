@@ -13,7 +13,7 @@ struct StreamScriptTests {
     private func start(_ response: ScriptedResponse) -> RecordingReceiver {
         transport.on(nil, nil, response)
         let receiver = RecordingReceiver()
-        let url = URI(scheme: "http", host: "example.com", path: "/")
+        let url = HTTPURL(scheme: "http", host: "example.com", path: "/")
         _ = transport.start(TransportRequest(url: url), receiver: receiver)
         return receiver
     }

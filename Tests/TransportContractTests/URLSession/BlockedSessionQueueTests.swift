@@ -38,7 +38,7 @@ struct BlockedSessionQueueTests {
             try await server.start()
             let transport = URLSessionTransport(configuration: .ephemeral)
             func request() throws -> TransportRequest {
-                TransportRequest(url: try URI(parsing: server.url("/a")))
+                TransportRequest(url: try HTTPURL(parsing: server.url("/a")))
             }
             let blocking = BlockingReceiver()
             _ = transport.start(try request(), receiver: blocking)

@@ -46,7 +46,7 @@
         @Test func environmentProxiesArePeers() {
             let values = ["http_proxy": "http://u:p@10.0.0.1:3128", "all_proxy": "10.0.0.2"]
             func peers(_ scheme: String) -> [ConnectionPeer] {
-                ConnectionPeer.all(of: URI(scheme: scheme, host: "a", path: "/")) { values[$0] }
+                ConnectionPeer.all(of: HTTPURL(scheme: scheme, host: "a", path: "/")) { values[$0] }
             }
             #expect(
                 peers("http") == [
@@ -54,7 +54,8 @@
                     ConnectionPeer(host: "10.0.0.1", port: 3128),
                 ])
             #expect(peers("https").last == ConnectionPeer(host: "10.0.0.2", port: 1080))
-            #expect(ConnectionPeer.all(of: URI(scheme: "http", host: "a")) { _ in nil }.count == 1)
+            #expect(
+                ConnectionPeer.all(of: HTTPURL(scheme: "http", host: "a")) { _ in nil }.count == 1)
         }
     }
 #endif

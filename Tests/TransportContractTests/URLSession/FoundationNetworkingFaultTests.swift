@@ -17,7 +17,7 @@
             let server = LoopbackServer()
             server.otherwise { _ in .raw(response) }
             try await server.start()
-            let url = URI(scheme: "http", host: "127.0.0.1", port: server.port, path: "/")
+            let url = HTTPURL(scheme: "http", host: "127.0.0.1", port: server.port, path: "/")
             let receiver = RecordingReceiver()
             let transport = URLSessionTransport()
             _ = transport.start(TransportRequest(url: url), receiver: receiver)

@@ -95,7 +95,7 @@
         private static let security: [String: Treatment] = [
             "authorities": secure { $0.authorities = "PEM" },
             "authorityFile": secure { $0.authorityFile = "/etc/ca.pem" },
-            "pins": secure { $0.pins = [PinnedHost("127.0.0.1", publicKeys: [pin])] },
+            "pins": secure { $0.pins = [SecurityPolicy.Pins("127.0.0.1", publicKeys: [pin])] },
             "publicKeyPins": secure { $0.publicKeyPins = [pin] },
             "clientCertificateFile": secure { $0.clientCertificateFile = "/etc/client.pem" },
             "clientKeyFile": secure { policy in
@@ -167,7 +167,7 @@
             let configuration = URLSessionConfiguration.ephemeral
             configuration.httpMaximumConnectionsPerHost = 1
             let transport = URLSessionTransport(configuration: configuration)
-            var request = TransportRequest(url: try URI(parsing: server.url("/a")))
+            var request = TransportRequest(url: try HTTPURL(parsing: server.url("/a")))
             // Ends the test if the second transfer has no limit.
             request.timeouts = Timeouts(connect: nil, idle: .seconds(60))
             let first = RecordingReceiver()
@@ -218,7 +218,7 @@
         }
 
         @Test func tablesNameEveryProperty() throws {
-            let request = TransportRequest(url: try URI(parsing: "http://a.example/"))
+            let request = TransportRequest(url: try HTTPURL(parsing: "http://a.example/"))
             // The mirror of a request hides its storage.
             #expect(Self.properties(of: request.shared.value) == Set(Self.requests.keys))
             #expect(Self.properties(of: TransportOptions()) == Set(Self.options.keys))

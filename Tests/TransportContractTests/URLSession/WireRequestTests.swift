@@ -14,7 +14,7 @@ import Testing
 struct WireRequestTests {
     @Test(arguments: [Duration?.none, .milliseconds(1), .seconds(60), .seconds(1 << 40)])
     func sessionTimeoutIsIndependentOfTheTimeouts(idle: Duration?) throws {
-        var request = TransportRequest(url: URI(scheme: "http", host: "h.example", path: "/"))
+        var request = TransportRequest(url: HTTPURL(scheme: "http", host: "h.example", path: "/"))
         request.timeouts = Timeouts(connect: nil, idle: idle)
         let url = try #require(WireRequest.url(of: request))
         let made = WireRequest.make(request, url: url, bodyLength: nil, additional: [:])
@@ -23,7 +23,7 @@ struct WireRequestTests {
 
     @Test func userInfoAndFragmentAreNotSent() {
         let request = TransportRequest(
-            url: URI(
+            url: HTTPURL(
                 scheme: "http", userInfo: "a:b", host: "h.example", path: "/p", query: "q",
                 fragment: "f"))
         #expect(WireRequest.url(of: request)?.absoluteString == "http://h.example/p?q")

@@ -16,7 +16,7 @@ final class BareRun: Sendable {
     private let request: TransportRequest
     private let transport: any Transport
 
-    init(_ job: Job, transport: any Transport, url: URI) {
+    init(_ job: Job, transport: any Transport, url: HTTPURL) {
         self.job = job
         self.transport = transport
         request = TransportRequest(url: url)

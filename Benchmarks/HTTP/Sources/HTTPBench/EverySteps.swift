@@ -18,7 +18,7 @@ enum EverySteps {
             HostAuthenticator("api.example.com", BearerAuthenticator("token"))
         ]
         let agent = RequestAgent(configuration: configuration, transport: transport)
-        if let elsewhere = try? URI(parsing: "https://api.example.com/") {
+        if let elsewhere = try? HTTPURL(parsing: "https://api.example.com/") {
             agent.cookieJar.receive([.setCookie: "a=b"], from: elsewhere)
         }
         return agent

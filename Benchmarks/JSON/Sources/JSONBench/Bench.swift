@@ -113,7 +113,7 @@ struct Bench {
 
     private func addDecoders<Model: Codable>(_ measure: inout Measure, _ model: Model.Type) {
         let data = document.data
-        let own = FastJSONDecoder()
+        let own = JSONReader()
         let foundation = JSONDecoder()
         measure.add("errand decode") { keep(try? own.decode(model, from: data)) }
         measure.add("JSONDecoder") { keep(try? foundation.decode(model, from: data)) }
@@ -121,7 +121,7 @@ struct Bench {
 
     private func addEncoders<Model: Codable>(_ measure: inout Measure, _ model: Model.Type) {
         guard let value = try? JSONDecoder().decode(model, from: document.data) else { return }
-        let own = FastJSONEncoder()
+        let own = JSONWriter()
         let foundation = JSONEncoder()
         measure.add("errand encode") { keep(try? own.encode(value)) }
         measure.add("JSONEncoder") { keep(try? foundation.encode(value)) }

@@ -143,8 +143,8 @@ extension Fuzzer {
     }
 
     private mutating func checkDecoders(_ bytes: [UInt8]) {
-        var decoder = FastJSONDecoder()
-        var encoder = FastJSONEncoder()
+        var decoder = JSONReader()
+        var encoder = JSONWriter()
         if below(4) == 0 {
             decoder.keyDecodingStrategy = .convertFromSnakeCase
             encoder.keyEncodingStrategy = .convertToSnakeCase
@@ -154,9 +154,9 @@ extension Fuzzer {
             expect((try? decoder.decode(Item.self, from: text)) == item, "round trip", bytes)
         }
         encoder.outputFormatting = [[], .prettyPrinted, .sortedKeys][below(3)]
-        if let any = try? FastJSONDecoder().decode(Anything.self, from: bytes) {
-            let text = (try? FastJSONEncoder().encodeBytes(any)) ?? []
-            let again = try? FastJSONDecoder().decode(Anything.self, from: text)
+        if let any = try? JSONReader().decode(Anything.self, from: bytes) {
+            let text = (try? JSONWriter().encodeBytes(any)) ?? []
+            let again = try? JSONReader().decode(Anything.self, from: text)
             expect(again == any, "round trip of anything", bytes)
         }
     }

@@ -4,7 +4,7 @@ import Foundation
 struct ArgumentPlacer {
     private let endpoint: String
     private let method: HTTPMethod
-    private let placement: ArgumentPlacement
+    private let placement: Arguments.Placement
     private let serializer: RequestSerializer
     private let ownBody: HTTPBody?
     private let encoding: ArgumentEncoding
@@ -52,7 +52,7 @@ struct ArgumentPlacer {
     var keepsFirst: Bool { encoding.duplicateNames == .keepFirst }
 
     /// Adds the arguments that belong there to the query of a URL.
-    func addQuery(to url: inout URI) throws(RequestError) {
+    func addQuery(to url: inout HTTPURL) throws(RequestError) {
         let text = try query(beside: url.query)
         if encoding.duplicateNames == .replace { url.removeQuery(namesOf: text) }
         url.appendQuery(text)

@@ -12,7 +12,7 @@ enum HeaderBuilder {
     /// - Throws: ``RequestError/Code/invalidHeader``, ``RequestError/Code/invalidCombination``.
     static func headers(
         of description: RequestDescription, _ configuration: Configuration, shared: HTTPFields,
-        url: URI, body: HTTPBody?
+        url: HTTPURL, body: HTTPBody?
     ) throws(RequestError) -> HTTPFields {
         var fields = try ownFields(of: description)
         if !fields.isEmpty {
@@ -191,7 +191,7 @@ enum HeaderBuilder {
     ///   - qualifier: The words before "header" in messages.
     ///   - sender: The endpoint or hook that messages name.
     static func removeTransportFields(
-        from fields: inout HTTPFields, url: URI, body: HTTPBody?, qualifier: String = "",
+        from fields: inout HTTPFields, url: HTTPURL, body: HTTPBody?, qualifier: String = "",
         sender: String
     ) throws(RequestError) {
         guard fields.count(where: { $0.name == .contentType }) < 2 else {

@@ -37,7 +37,7 @@ package struct RequestBuilder {
         if description.isDownload {
             try RequestChecks.checkDownload(description, configuration)
         }
-        var url: URI
+        var url: HTTPURL
         var body: HTTPBody?
         if let custom = description.customRequest {
             try RequestChecks.check(custom, in: description)

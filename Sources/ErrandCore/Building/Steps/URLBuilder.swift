@@ -6,7 +6,7 @@ enum URLBuilder {
     /// - Throws: ``RequestError/Code/invalidURL``, ``RequestError/Code/noBaseURL``.
     static func url(
         of description: RequestDescription, _ configuration: Configuration, url: EndpointURL
-    ) throws(RequestError) -> URI {
+    ) throws(RequestError) -> HTTPURL {
         let reference = try parse(url, of: "url", endpoint: description.endpoint)
         if reference.scheme != nil {
             return try checkedAbsolute(reference, endpoint: description.endpoint)
@@ -49,7 +49,7 @@ enum URLBuilder {
     /// The base URL; empty text counts as unset.
     private static func base(
         of description: RequestDescription, _ configuration: Configuration, isURLEmpty: Bool
-    ) throws(RequestError) -> URI {
+    ) throws(RequestError) -> HTTPURL {
         var candidate: EndpointURL?
         if description.usesCDN {
             candidate = nonEmpty(description.cdnURL) ?? nonEmpty(configuration.cdnURL)
@@ -84,7 +84,7 @@ enum URLBuilder {
 
     private static func parse(
         _ url: EndpointURL, of what: String, endpoint: String
-    ) throws(RequestError) -> URI {
+    ) throws(RequestError) -> HTTPURL {
         if url.fault != nil { try check(url, of: what, endpoint: endpoint) }
         do throws(RequestError) {
             return try ParsedURLs.shared.url(parsing: url.text)
@@ -94,7 +94,9 @@ enum URLBuilder {
         }
     }
 
-    private static func checkedAbsolute(_ url: URI, endpoint: String) throws(RequestError) -> URI {
+    private static func checkedAbsolute(_ url: HTTPURL, endpoint: String) throws(RequestError)
+        -> HTTPURL
+    {
         guard url.scheme == "http" || url.scheme == "https" else {
             throw RequestError(
                 .invalidURL, stage: .build,
@@ -107,9 +109,9 @@ enum URLBuilder {
                 "\(endpoint)'s url has a scheme but no host. It must look like https://example.com/path."
             )
         }
-        guard URI.mayHoldDotSegments(url.path) else { return url }
+        guard HTTPURL.mayHoldDotSegments(url.path) else { return url }
         var url = url
-        url.path = URI.removingDotSegments(url.path)
+        url.path = HTTPURL.removingDotSegments(url.path)
         return url
     }
 }
@@ -136,7 +138,7 @@ extension RequestError {
             url = try? URLBuilder.url(of: description, configuration, url: own)
         }
         // A refused URL contains the value for which it is refused.
-        if url == nil, own.fault == nil { url = try? URI(parsingEndpoint: own.text) }
+        if url == nil, own.fault == nil { url = try? HTTPURL(parsingEndpoint: own.text) }
         name(
             endpoint: description.endpoint, method: custom?.method ?? description.method, url: url)
     }

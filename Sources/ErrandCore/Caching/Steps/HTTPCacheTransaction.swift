@@ -15,7 +15,7 @@ final class HTTPCacheTransaction: Sendable {
     let key: CacheKey
 
     var context: TaskContext { pipelineRequest.context }
-    var settings: HTTPCacheSettings { pipelineRequest.configuration.httpCache }
+    var settings: CachePolicy.HTTPSettings { pipelineRequest.configuration.httpCache }
 
     /// `nil` if the request bypasses the store; then nothing is looked up, recorded or hashed.
     init?(

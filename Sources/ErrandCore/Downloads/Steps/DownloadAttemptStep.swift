@@ -103,7 +103,7 @@ private struct Attempt: Sendable {
             throw RequestError.refreshFailed(error)
         }
         guard let text else { throw error }
-        session.replaceURL(try URI(parsing: text))
+        session.replaceURL(try HTTPURL(parsing: text))
     }
 
     private func finish(_ response: Response) async throws(RequestError) -> Response {
@@ -146,7 +146,7 @@ extension RequestError {
 
 extension PipelineRequest {
     /// The request with another URL, without credentials if that has another origin.
-    fileprivate func moved(to url: URI) -> PipelineRequest {
+    fileprivate func moved(to url: HTTPURL) -> PipelineRequest {
         guard request.url != url else { return self }
         var moved = self
         moved.request.url = url

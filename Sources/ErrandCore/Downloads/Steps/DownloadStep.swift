@@ -53,7 +53,7 @@ package final class DownloadStep: Step {
 
     /// Opens the part file; with ``DownloadPlan/ExistingFile/rename`` one that no other download uses.
     private static func open(
-        _ plan: DownloadPlan, _ destination: DownloadDestination, url: URI
+        _ plan: DownloadPlan, _ destination: DownloadDestination, url: HTTPURL
     ) throws(RequestError) -> (DownloadDestination, PartFile) {
         var destination = destination
         for number in 2...maximumParts {

@@ -12,7 +12,7 @@ package final class FileSink: ResponseSink {
     private struct State {
         var acceptance: DownloadSession.Acceptance?
         /// The URL of the last hop.
-        var url: URI?
+        var url: HTTPURL?
     }
 
     package init(_ session: DownloadSession, _ request: SegmentRequest, _ context: TaskContext) {
@@ -24,7 +24,7 @@ package final class FileSink: ResponseSink {
     /// The action for the response head; `nil` before the head arrives.
     package var action: DownloadResponseAction? { state.withLock { $0.acceptance?.action } }
 
-    package func willSend(to url: URI) { state.withLock { $0.url = url } }
+    package func willSend(to url: HTTPURL) { state.withLock { $0.url = url } }
 
     package func accept(_ head: ResponseHead) -> Result<Bool, RequestError> {
         let description = context.description

@@ -44,7 +44,7 @@ package final class RedirectStep: Step {
         var pipelineRequest = pipelineRequest
         var response = first
         var loss = loss
-        var visited: [URI] = []
+        var visited: [HTTPURL] = []
         var timings: [AttemptTimings] = []
         var fragment = Self.ownFragment(of: pipelineRequest.description)
         while response.status.kind == .redirection {
@@ -76,13 +76,13 @@ package final class RedirectStep: Step {
     static func ownFragment(of description: RequestDescription) -> String? {
         let url = description.customRequest?.url ?? description.url
         guard url.text.utf8.contains(UInt8(ascii: "#")) else { return nil }
-        return (try? URI(parsingEndpoint: url.text))?.fragment
+        return (try? HTTPURL(parsingEndpoint: url.text))?.fragment
     }
 
     /// Applies the user's decider to a redirect; it cannot allow what the policy forbids.
     private static func overridden(
         _ decision: RedirectDecision, by decider: (ProposedRedirect) -> RedirectVerdict,
-        _ response: Response, _ pipelineRequest: PipelineRequest, _ visited: [URI],
+        _ response: Response, _ pipelineRequest: PipelineRequest, _ visited: [HTTPURL],
         _ policy: RedirectPolicy
     ) -> RedirectDecision {
         guard case .follow(let proposed) = decision else { return decision }
@@ -108,7 +108,7 @@ package final class RedirectStep: Step {
 
     /// The request that follows; `nil` if the response is to be delivered.
     private static func nextRequest(
-        _ response: Response, _ pipelineRequest: PipelineRequest, _ visited: [URI],
+        _ response: Response, _ pipelineRequest: PipelineRequest, _ visited: [HTTPURL],
         _ policy: RedirectPolicy
     ) throws(RequestError) -> PipelineRequest? {
         var decision = RedirectDecision.decide(

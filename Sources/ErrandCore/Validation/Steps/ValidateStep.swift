@@ -123,7 +123,7 @@ package enum ResponseValidation {
     package static func acceptsContentType(
         of head: ResponseHead, description: RequestDescription
     ) -> Bool {
-        let response = Response(status: head.status, headers: head.headers, url: URI())
+        let response = Response(status: head.status, headers: head.headers, url: HTTPURL())
         return (try? checkContentType(response, description: description)) != nil
     }
 

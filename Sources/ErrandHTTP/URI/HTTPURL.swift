@@ -2,12 +2,12 @@
 ///
 /// Components are text. Parsing percent-encodes non-ASCII characters and characters that a URI must not
 /// contain, and keeps existing escapes. It accepts text that is not a valid request URL;
-/// ``URI/isAbsoluteHTTP`` and the request builder check that.
+/// ``HTTPURL/isAbsoluteHTTP`` and the request builder check that.
 ///
 /// Setting a component applies the same rules, so that no component can move into another one: in a path, `?`
 /// and `#` become escapes, and a path after a host begins with a slash. Text that is not a scheme, a host or a
 /// port makes the URI invalid: see ``isValid``.
-public struct URI: Sendable, Hashable, CustomStringConvertible {
+public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     /// The scheme in lower case, such as `https`; `nil` for a relative reference.
     ///
     /// Text that is not a scheme makes the URI invalid.
@@ -94,7 +94,7 @@ public struct URI: Sendable, Hashable, CustomStringConvertible {
         }
 
         mutating func set(path text: String) {
-            path = URI.encoded(text, keeping: URIBytes.path) ?? ""
+            path = HTTPURL.encoded(text, keeping: URIBytes.path) ?? ""
             beginPathWithSlash()
         }
 
@@ -207,7 +207,7 @@ public struct URI: Sendable, Hashable, CustomStringConvertible {
     public var origin: String { "\(scheme ?? "")://\(host ?? ""):\(effectivePort)" }
 
     /// Whether both URLs are valid and have the same scheme, host and effective port.
-    package func hasOrigin(of other: URI) -> Bool {
+    package func hasOrigin(of other: HTTPURL) -> Bool {
         isValid && other.isValid && scheme == other.scheme && host == other.host
             && effectivePort == other.effectivePort
     }

@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// It is a value type. Configure it once and use it from any thread. For example:
 ///
-///     var encoder = FastJSONEncoder()
+///     var encoder = JSONWriter()
 ///     encoder.dateEncodingStrategy = .iso8601
 ///     let data = try encoder.encode(user)
 ///
@@ -16,7 +16,7 @@ public import Foundation
 /// - Values that are nested more than 512 levels deep throw `EncodingError.invalidValue`.
 /// - A value must write to its containers before its `encode(to:)` returns, and to one kind of
 ///   container only. Otherwise `encode` throws `EncodingError.invalidValue`.
-public struct FastJSONEncoder: Sendable {
+public struct JSONWriter: Sendable {
     /// How dates are encoded; `.deferredToDate` (seconds since 2001) by default.
     public typealias DateEncodingStrategy = JSONEncoder.DateEncodingStrategy
     /// How `Data` is encoded; `.base64` by default.
@@ -101,7 +101,7 @@ public struct FastJSONEncoder: Sendable {
     }
 }
 
-extension FastJSONEncoder {
+extension JSONWriter {
     var escapesSlashes: Bool { !outputFormatting.contains(.withoutEscapingSlashes) }
 
     var foundation: FoundationEncoding {

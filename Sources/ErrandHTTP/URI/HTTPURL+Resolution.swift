@@ -1,6 +1,6 @@
-extension URI {
+extension HTTPURL {
     /// This reference resolved against a base URI (strict, RFC 3986 §5.2.2).
-    public func resolved(against base: URI) -> URI {
+    public func resolved(against base: HTTPURL) -> HTTPURL {
         guard isValid, base.isValid else { return isValid ? base : self }
         if scheme != nil || host != nil {
             return replacing(
@@ -22,7 +22,7 @@ extension URI {
     /// A slash at the start of this path is ignored. Without a path, the base's path is kept as it is written.
     ///
     /// - Parameter segments: Encoded segments between both paths; `nil` for none.
-    package func joined(below base: URI, through segments: String? = nil) -> URI {
+    package func joined(below base: HTTPURL, through segments: String? = nil) -> HTTPURL {
         var joined = base.path
         if let segments {
             if joined.utf8.last != UInt8(ascii: "/") { joined += "/" }
@@ -43,7 +43,7 @@ extension URI {
         } else if path.isEmpty, query?.isEmpty == true {
             query = nil
         }
-        return URI(
+        return HTTPURL(
             canonicalScheme: base.scheme, userInfo: base.userInfo, host: base.host,
             port: base.port, path: Self.removingDotSegments(joined), query: query,
             fragment: fragment)
@@ -54,8 +54,10 @@ extension URI {
     }
 
     /// The URI with other components of valid URIs.
-    private func replacing(scheme: String?, authority: URI, path: String, query: String?) -> URI {
-        URI(
+    private func replacing(scheme: String?, authority: HTTPURL, path: String, query: String?)
+        -> HTTPURL
+    {
+        HTTPURL(
             canonicalScheme: scheme, userInfo: authority.userInfo, host: authority.host,
             port: authority.port, path: path, query: query, fragment: fragment)
     }

@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// It is a value type. Configure it once and use it from any thread. For example:
 ///
-///     var decoder = FastJSONDecoder()
+///     var decoder = JSONReader()
 ///     decoder.keyDecodingStrategy = .convertFromSnakeCase
 ///     let user = try decoder.decode(User.self, from: data)
 ///
@@ -18,7 +18,7 @@ public import Foundation
 ///   texts of errors differ.
 /// - Dictionaries are decoded in document order, so the first error is the first in the document.
 /// - `[1,]` and `{"a":1,}`, which Foundation accepts, are errors.
-public struct FastJSONDecoder: Sendable {
+public struct JSONReader: Sendable {
     /// How dates are decoded; `.deferredToDate` (seconds since 2001) by default.
     public typealias DateDecodingStrategy = JSONDecoder.DateDecodingStrategy
     /// How `Data` is decoded; `.base64` by default.
@@ -88,7 +88,7 @@ public struct FastJSONDecoder: Sendable {
     }
 }
 
-extension FastJSONDecoder {
+extension JSONReader {
     var foundation: FoundationDecoding {
         FoundationDecoding(dateStrategy: dateDecodingStrategy, dataStrategy: dataDecodingStrategy)
     }
