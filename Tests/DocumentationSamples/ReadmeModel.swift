@@ -10,4 +10,7 @@ final class ReadmeModel {
     let folder: URL
 
     init(folder: URL = URL(fileURLWithPath: "/")) { self.folder = folder }
+
+    /// Keeps what a sample prints.
+    func print(_ line: String) { lines.append(line) }
 }

@@ -32,44 +32,74 @@ struct ReadmeSamplesTests {
             Self.json(#"{"nick": "\#(request.query ?? "")", "title": "pilot"}"#)
         }
         server.route("/ping", responses: LoopbackResponse(headers: ["Content-Type": "text/plain"]))
-        server.route("/photos/sunset.jpg", responses: LoopbackResponse(body: "a photo"))
-    }
-
-    @Test func theFirstSampleIsShort() throws {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("Generated/Readme-1.swift")
-        let lines = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
-        let code = lines.drop { $0.hasPrefix("//") }.filter { !$0.isEmpty }
-        #expect(code.first == "import Errand")
-        #expect(code.count <= 30)
-    }
-
-    @Test func theFirstSampleRuns() async throws {
-        try await withServer { base in
-            let user = try await signUp(at: base)
-            #expect(user.nick == "id=1897")
-            #expect(server.requests.map(\.method) == ["POST", "GET"])
+        server.route("/photos", responses: LoopbackResponse(body: "stored"))
+        server.route("/archive.tar", responses: LoopbackResponse(body: "an archive"))
+        server.route("/users") { request in
+            Self.json(request.query == "page=2" ? "[]" : #"[{"nick": "lindy", "title": "pilot"}]"#)
         }
+        server.route("/log", responses: LoopbackResponse(body: "one\ntwo\n"))
+    }
+
+    @MainActor
+    @Test func theFirstScreenIsShortAndPrintsWhatItSays() async throws {
+        let screen = try FirstScreen()
+        #expect(screen.swiftLines < 25)
+        server.route("/\(screen.path)") { _ in Self.json(screen.json) }
+        let model = ReadmeModel(folder: folder)
+        let earlier = RequestAgent.shared.configuration
+        defer { RequestAgent.shared.configuration = earlier }
+        try await withServer { base in
+            let port = server.port
+            // The sample's server has a fixed port, which another process may use.
+            RequestAgent.shared.configuration.interceptors = [
+                ClosureInterceptor { request, next in
+                    #expect(request.url.origin == "http://127.0.0.1:8000")
+                    var request = request
+                    request.url.port = port
+                    return try await next(request)
+                }
+            ]
+            try await model.hello()
+        }
+        #expect(model.lines == [screen.output])
     }
 
     @MainActor
     @Test func furtherSamplesRun() async throws {
         try await withServer { base in
             RequestAgent.shared.configuration.baseURL = base
-            RequestAgent.shared.configuration.cdnURL = base
             let model = ReadmeModel(folder: folder)
             try await model.awaiting()
-            #expect(model.lines == ["200", "id=7", "200", "id=8"])
+            #expect(model.lines == ["200", "id=1897", "200", "id=8"])
+            #expect(server.requests.map(\.method) == ["POST", "GET", "HEAD", "GET"])
+            try await model.composites()
+            #expect(model.lines == ["id=7", "id=8", "2"])
+            // The article about caching has a GetUser of its own, with the same cache key.
             try await model.cached()
             #expect(model.lines == ["network"])
-            try await model.composites()
-            #expect(model.lines == ["id=7", "sunset.jpg", "2"])
+            model.lines = []
+            try await model.sequences()
+            #expect(model.lines == ["lindy", "lindy", "one", "two"])
             server.route("/iphone/register") { _ in Self.json(#"{"userId": "?"}"#) }
             try await model.errors()
             #expect(model.title == "$['userId']")
         }
         // The shared agent lives as long as the process; its memory must not keep the entries.
         try await RequestAgent.shared.store?.removeAll(where: nil)
+    }
+
+    @Test func uploadAndDownloadRun() async throws {
+        let photo = folder.appendingPathComponent("sunset.jpg")
+        try Data("a photo".utf8).write(to: photo)
+        try await withServer { base in
+            let agent = RequestAgent(configuration: Configuration(baseURL: base))
+            try await UploadPhoto(photo).send(on: agent)
+            let body = String(decoding: server.requests.last?.body ?? Data(), as: UTF8.self)
+            #expect(body.contains("Sunset") && body.contains(#"filename="sunset.jpg""#))
+            let file = try await ReadmeSamples.Archive(in: folder).value(on: agent)
+            #expect(file.file.lastPathComponent == "archive.tar" && file.bytes == 10)
+            await agent.shutdown()
+        }
     }
 
     @MainActor
@@ -97,5 +127,35 @@ struct ReadmeSamplesTests {
             throw error
         }
         await server.stop()
+    }
+}
+
+/// The parts of the README before its second heading of the second level.
+private struct FirstScreen {
+    /// The lines of the fences of Swift code, without empty ones.
+    var swiftLines: Int
+    /// The path and the content of the file that the shell commands create for the server.
+    var path: String
+    var json: String
+    /// The line that the program prints.
+    var output: String
+
+    init() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let readme = try String(
+            contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
+        let screen = readme.components(separatedBy: "\n## ")[1]
+        func fences(_ language: String) -> [String] {
+            screen.components(separatedBy: "```\(language)\n").dropFirst().compactMap {
+                $0.components(separatedBy: "\n```").first
+            }
+        }
+        let code = fences("swift").flatMap { $0.components(separatedBy: "\n") }
+        swiftLines = code.filter { !$0.isEmpty }.count
+        let command = try #require(fences("sh").first?.firstMatch(of: /echo '(.*)' > site\/(\S+)/))
+        json = String(command.1)
+        path = String(command.2)
+        output = try #require(fences("text").first)
     }
 }

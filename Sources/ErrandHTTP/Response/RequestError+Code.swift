@@ -111,7 +111,7 @@ extension RequestError {
         public static let undecodable = Code(.undecodable)
         /// A processor threw an error.
         public static let processingFailed = Code(.processingFailed)
-        /// The business validator rejected the response; see ``RequestError/underlying``.
+        /// A response rule rejected the response; see ``RequestError/underlying``.
         public static let rejected = Code(.rejected)
         /// A file could not be read, written or moved.
         public static let fileFailed = Code(.fileFailed)

@@ -21,14 +21,6 @@ struct ErrandCachingSamples {
         }
     }
 
-    // Sample 2: Cache for a fixed time
-    func refresh() async throws -> String {
-        let request = GetUser(id: 7)
-        request.ignoresCache = true
-        try await request.send()
-        return request.response?.source.rawValue ?? ""
-    }
-
     // Sample 3: The stored value first, then the network's
     func show(_ user: GetUser) async throws -> [String] {
         var shown: [String] = []
@@ -111,5 +103,15 @@ struct ErrandCachingSamples {
     func storeProblems() -> [String] {
         let store = RequestAgent.shared.store as? SQLiteResponseStore
         return store?.problems.map(\.message) ?? []
+    }
+}
+
+// Sample 2: Cache for a fixed time
+extension ReadmeModel {
+    func cached() async throws {
+        let request = ErrandCachingSamples.GetUser(id: 7)
+        request.ignoresCache = true  // for this request only: load, then store the response
+        try await request.send()
+        lines = [request.response?.source.rawValue ?? ""]  // network, cacheFresh, …
     }
 }

@@ -15,15 +15,15 @@ struct ErrandConfiguringAgentsSamples {
         _ = agent
     }
 
-    // Sample 2: Overview
-    func sample2() async throws {
+    // Sample 3: Overview
+    func sample3() async throws {
         RequestAgent.shared.reconfigure { configuration in
             configuration.baseURL = "https://api.example.com"
             configuration.cacheIdentity = "anna"
         }
     }
 
-    // Sample 3: Overview
+    // Sample 4: Overview
     enum Hub {
         static let agent = RequestAgent(
             configuration: Configuration(baseURL: "https://api.hub.example/v3"))
@@ -38,8 +38,8 @@ struct ErrandConfiguringAgentsSamples {
         try await request.send(on: staging)
     }
 
-    // Sample 4: Addresses
-    func sample4() async throws {
+    // Sample 5: Addresses
+    func sample5() async throws {
         var configuration = Configuration()
         configuration.environments = [
             "live": .init(baseURL: "https://api.example.com/"),
@@ -50,8 +50,8 @@ struct ErrandConfiguringAgentsSamples {
         RequestAgent.shared.configuration = configuration
     }
 
-    // Sample 5: Prepare every request
-    func sample5() async throws {
+    // Sample 6: Prepare every request
+    func sample6() async throws {
         var prepared = Configuration(baseURL: "https://api.example.com/")
         prepared.prepare = { request in
             // In the query, whatever the method is; a value is one value.
@@ -62,5 +62,17 @@ struct ErrandConfiguringAgentsSamples {
             request.arguments = app.merging(request.arguments ?? [:])
             if request.endpoint == "Search" { request.sending.priority = .high }
         }
+    }
+}
+
+// Sample 2: Overview
+extension ReadmeModel {
+    func differentAgents() async throws {
+        let configuration = Configuration(baseURL: "https://api.example.com")
+        let usual = RequestAgent(configuration: configuration)
+        // Another transport, and no cache.
+        let other = RequestAgent(
+            configuration: configuration, transport: URLSessionTransport(), store: nil)
+        agents = [usual, other]
     }
 }

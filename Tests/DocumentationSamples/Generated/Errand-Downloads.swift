@@ -17,7 +17,7 @@ struct ErrandDownloadsSamples {
     }
 
     func fetch(into folder: URL) async throws -> URL {
-        try await Photo(in: folder).value().url
+        try await Photo(in: folder).value().file
     }
 
     class HubRequest: BaseRequest {

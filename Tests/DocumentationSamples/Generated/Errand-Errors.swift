@@ -28,11 +28,27 @@ struct ErrandErrorsSamples {
         }
     }
 
-    // Sample 2: Texts for users
-    func sample2() async throws {
+    // Sample 3: Texts for users
+    func sample3() async throws {
         var configuration = Configuration()
         configuration.errorMessages = ErrorMessages(
             general: "Something went wrong. Please try again.",
             [.offline: "There is no network.", .duplicate: "One moment, please."])
+    }
+}
+
+// Sample 2: Overview
+extension ReadmeModel {
+    func errors() async throws {
+        do {
+            try await Register(name: "amelia", password: "earhart").send()
+        } catch {
+            switch error.code {
+            case .shapeMismatch: title = error.shapeFault?.path ?? ""  // $['userId']
+            case .unacceptableStatus: title = error.response?.json["message"].string ?? ""
+            case .cancelled: return
+            default: title = error.message
+            }
+        }
     }
 }

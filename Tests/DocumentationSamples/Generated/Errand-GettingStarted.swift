@@ -5,7 +5,7 @@ import Errand
 import Foundation
 
 struct ErrandGettingStartedSamples {
-    // Sample 1: Write an endpoint
+    // Sample 3: Write an endpoint
     final class Register: BaseRequest {
         let name: String
         let password: String
@@ -23,7 +23,7 @@ struct ErrandGettingStartedSamples {
         var userId: Int? { response?.json["userId"].int }
     }
 
-    // Sample 2: Write an endpoint
+    // Sample 4: Write an endpoint
     struct User: Codable, Sendable { var nick, title: String }
 
     final class GetUser: JSONRequest<User> {
@@ -35,24 +35,24 @@ struct ErrandGettingStartedSamples {
         override var cacheSeconds: Int { 180 }
     }
 
-    // Sample 3: Configure the agent
-    func sample3() async throws {
+    // Sample 5: Configure the agent
+    func sample5() async throws {
         RequestAgent.shared.configuration.baseURL = "https://api.example.com"
     }
 
-    // Sample 4: Configure the agent
+    // Sample 6: Configure the agent
     func nick(_ id: Int, on agent: RequestAgent) async throws -> String {
         try await GetUser(id: id).value(on: agent).nick
     }
 
-    // Sample 5: Start it
+    // Sample 7: Start it
     func signUp() async throws -> User {
         let register = Register(name: "amelia", password: "earhart")
         try await register.send()
         return try await GetUser(id: register.userId ?? 0).value()
     }
 
-    // Sample 6: Start it
+    // Sample 8: Start it
     @MainActor
     func showUser() {
         let task = GetUser(id: 7).start { request, user in
@@ -63,7 +63,7 @@ struct ErrandGettingStartedSamples {
         print(task.phase)
     }
 
-    // Sample 7: Start it
+    // Sample 9: Start it
     @MainActor
     func showResult() {
         GetUser(id: 7).start(finished: { request in
@@ -75,7 +75,7 @@ struct ErrandGettingStartedSamples {
         })
     }
 
-    // Sample 8: Start it
+    // Sample 10: Start it
     func ping(on queue: DispatchQueue) {
         GetUser.start(GetUser(id: 7), queue: queue) { _, user in
             print(user.nick)
@@ -84,7 +84,7 @@ struct ErrandGettingStartedSamples {
         }
     }
 
-    // Sample 9: Start it
+    // Sample 11: Start it
     func isUp() async throws -> Bool {
         let response = try await InlineRequest("/ping") { $0.method = .head }.send()
         return response.status == 204
@@ -94,12 +94,12 @@ struct ErrandGettingStartedSamples {
         try await InlineRequest("/iphone/users?id=7").decoding(User.self).value()
     }
 
-    // Sample 10: Start it
+    // Sample 12: Start it
     func printLog() async throws {
         for try await line in try await InlineRequest("/log").stream().lines { print(line) }
     }
 
-    // Sample 11: Share settings between endpoints
+    // Sample 13: Share settings between endpoints
     class HubRequest: BaseRequest {
         override var baseURL: EndpointURL? { "https://api.hub.example/v3" }
         override var timeouts: Timeouts? { Timeouts(connect: .seconds(5), idle: .seconds(20)) }
@@ -129,7 +129,7 @@ struct ErrandGettingStartedSamples {
         var decoder: ResponseDecoder<String> { .string }
     }
 
-    // Sample 12: Handle errors
+    // Sample 14: Handle errors
     @MainActor
     func register(_ name: String) async -> String {
         do {

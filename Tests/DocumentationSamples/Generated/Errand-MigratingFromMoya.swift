@@ -42,8 +42,8 @@ struct ErrandMigratingFromMoyaSamples {
 
     @MainActor
     func printOrders() {
-        GetOrders(state: "open").start { request in
-            print(request.output ?? [])
+        GetOrders(state: "open").start { _, orders in
+            print(orders)
         } failure: { _, error in
             print(error)
         }

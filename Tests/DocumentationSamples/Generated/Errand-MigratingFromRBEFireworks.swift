@@ -5,7 +5,258 @@ import Errand
 import Foundation
 
 struct ErrandMigratingFromRBEFireworksSamples {
-    // Sample 1: A ported file
+    // Sample 1: Configure the URLs
+    func sample1() async throws {
+        RequestAgent.shared.configuration.baseURL = "https://api.example.com"
+        RequestAgent.shared.configuration.cdnURL = "https://cdn.example.com"
+    }
+
+    // Sample 2: GET and POST
+    @MainActor
+    func sendTwo() {
+        InlineRequest("demo").start()
+
+        let post = InlineRequest("demo") {
+            $0.method = .post
+            $0.arguments = ["demo": "demo"]
+        }
+        post.start { request in
+            print(request.response?.json ?? .null)
+        } failure: { _, error in
+            print(error)
+        }
+    }
+
+    // Sample 3: Chain
+    final class Demo: BaseRequest {
+        let name: String
+        init(_ name: String) { self.name = name }
+
+        override var url: EndpointURL { "demo/\(name)" }
+        override var validator: JSONShape? { (["code": .int] as JSONShape).requiringBody }
+    }
+
+    @MainActor
+    func runChain() {
+        let chain = ChainRequest()
+        for name in ["one", "two", "three"] { chain.add(Demo(name)) }
+        chain.start { chain in
+            for request in chain.requests { print(request.response?.json ?? .null) }
+        } failure: { chain, error in
+            print("step", chain.failedStep?.number ?? 0, error)
+        }
+    }
+
+    // Sample 4: Chain
+    @MainActor
+    func runUntilDone() {
+        let chain = ChainRequest()
+        chain.add(Demo("one")) { chain, one in
+            if one.response?.json["demo"].string != nil { chain.finish() }
+        }
+        chain.add(Demo("two"))
+        chain.start()
+    }
+
+    // Sample 5: Batch
+    @MainActor
+    func runBatch() {
+        let one = Demo("one").attach { _ in
+            print("first succeeded")
+        } failure: { _, error in
+            print("first failed", error)
+        }
+        let batch = BatchRequest([one, Demo("two"), Demo("three")], policy: .requireAll)
+        batch.start { batch in
+            print(batch.results.count)
+        } failure: { batch, _ in
+            print(batch.requests.filter { $0.error != nil }.count, "failed")
+        }
+    }
+
+    // Sample 6: Delegates
+    final class Screen: RequestDelegate {
+        func requestDidFinish(_ request: BaseRequest) { print(request.tag) }
+        func requestDidFail(_ request: BaseRequest, _ error: RequestError) { print(error) }
+        func compositeDidFinish(_ composite: CompositeRequest) { print(composite.requests.count) }
+        func compositeDidFail(_ composite: CompositeRequest, _ error: RequestError) {
+            print((composite as? ChainRequest)?.failedStep?.number ?? 0, composite.failedRequest ?? "")
+        }
+    }
+
+    @MainActor
+    func start(_ screen: Screen) {
+        let request = Demo("one")
+        request.tag = 7
+        request.delegate = screen  // held weakly
+        request.start()
+    }
+
+    // Sample 7: URL and parameter adapters
+    func adapt(_ configuration: inout Configuration) {
+        configuration.prepare = { request in
+            if !request.url.isAbsolute { request.url = "v1/\(request.url)" }
+            request.arguments = (request.arguments ?? [:]).merging(["type": 1])
+        }
+    }
+
+    // Sample 8: The validate block
+    struct ServiceFailure: Error { var code: Int }
+
+    func validate(_ configuration: inout Configuration) {
+        configuration.responseRules.append(
+            ResponseRule { response in
+                switch response.json["code"].int {
+                case 0, nil: .accept
+                case 1: .reject(ServiceFailure(code: 1))
+                default: .drop("ignored by the service")  // ends as cancelled: one callback, always
+                }
+            })
+    }
+
+    // Sample 9: Cookies
+    func setCookie() throws -> Cookie? {
+        let jar = RequestAgent.shared.cookieJar
+        try jar.set(Cookie(name: "demo", value: "demo_value", domain: ".demo.example.com"))
+        return jar.all.first { $0.name == "demo" }
+    }
+
+    // Sample 10: Cache
+    func makeAgent(in folder: URL) -> RequestAgent {
+        let store = SQLiteResponseStore(
+            url: folder.appendingPathComponent("responses.sqlite"), maximumBytes: 10 << 20,
+            maximumMemoryBytes: 2 << 20, maximumEntries: 1000)
+        return RequestAgent(
+            configuration: Configuration(baseURL: "https://api.example.com"), store: store)
+    }
+
+    final class FreshDemo: BaseRequest {
+        override var url: EndpointURL { "demo" }
+        override var cacheSeconds: Int { 180 }  // RBECachePatternFreshness
+    }
+
+    final class HTTPDemo: BaseRequest {
+        override var url: EndpointURL { "demo" }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.cache.policy = .http  // RBECachePatternHTTP
+        }
+    }
+
+    func useCache(of agent: RequestAgent) async throws {
+        if let stored = try await FreshDemo().cachedResponse(on: agent) { print(stored.json) }
+        agent.store?.emptyMemory()  // purgeInMemoryCache
+        try await agent.clearCache()  // purgeAllCache
+    }
+
+    // Sample 11: Upload
+    final class Upload: BaseRequest {
+        let file: URL
+        init(_ file: URL) { self.file = file }
+
+        override var url: EndpointURL { "upload" }
+        override var method: HTTPMethod { .post }
+        override var body: HTTPBody? {
+            .multipart([
+                    .file("demo", file, filename: "demo.txt", contentType: "text/plain"),
+                    .data("bytes", Data([1, 2, 3])),  // uploadWithFileData:name:
+                    .text("note", "a form field"),  // uploadWithFormData:name:
+                    .init(name: "meta", body: .json(["a": 1]), headers: [.contentLanguage: "en"]),
+                    .stream("log", length: 2) {  // uploadWithInputStream:name:
+                        AsyncStream { continuation in
+                            continuation.yield(Data("ok".utf8))
+                            continuation.finish()
+                        }
+                    },
+                ])
+        }
+    }
+
+    // Sample 12: Download
+    final class Download: BaseRequest, FileOutput {
+        let destination: URL
+        init(to destination: URL) { self.destination = destination }
+
+        override var url: EndpointURL { "https://files.example.com/demo" }
+        var download: DownloadPlan {
+            .to(destination) { $0.resumesWithoutValidator = true }  // isProvideETagOrLastModified NO
+        }
+    }
+
+    @MainActor
+    func downloadDemo(to destination: URL) -> RequestTask {
+        let task = Download(to: destination).start { _, file in
+            print(file.file)  // always the destination
+        } failure: { _, error in
+            print(error)
+        }
+        task.onProgress { progress in print(progress.fractionReceived ?? 0) }
+        return task
+    }
+
+    // Sample 13: Suspend and cancel
+    @MainActor
+    func control(_ destination: URL) {
+        let task = downloadDemo(to: destination)
+        task.suspend()
+        task.resume()
+        task.cancel()
+        RequestAgent.shared.cancelAll()
+    }
+
+    // Sample 14: Response validator
+    final class Sample14: BaseRequest {
+        override var validator: JSONShape? {
+            [
+                [
+                    "demoId": .string,
+                    "demoTime": .number,
+                    "demoStuff": ["demoStuffId": .string, "demoStuffContent": .string],
+                ]
+            ]
+        }
+    }
+
+    // Sample 15: Accessory
+    @MainActor
+    final class Indicator {
+        var isAnimating = false
+
+        func follow(_ request: BaseRequest) {
+            request.observe { [weak self] event, _ in
+                if event == .willStart { self?.isAnimating = true }
+                if event == .willStop { self?.isAnimating = false }
+            }
+        }
+    }
+
+    // Sample 16: Other settings
+    final class Tuned: BaseRequest {
+        override var url: EndpointURL { "tuned" }
+        override var requestSerializer: RequestSerializer { .json }  // requestSerializerType
+        override var headers: HTTPFields { [.acceptLanguage: "en"] }  // setHeaderField:
+        override var timeouts: Timeouts? { Timeouts(idle: .seconds(15)) }  // timeoutInterval
+
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.authorization = .basic(user: "amelia", password: "earhart")
+            request.acceptance.format = .propertyList  // responseSerializerType
+            request.acceptance.contentTypes = ["application/x-plist", "text/plain"]
+            request.acceptance.statuses = [200, 404]  // statusCodeValidator
+            request.uses.remove(.cookies)  // HTTPShouldHandleCookies
+            request.uses.remove(.cellular)  // allowsCellularAccess
+            request.tag = 7
+            request.metadata["screen"] = "start"  // userInfo
+        }
+    }
+
+    // Sample 17: Other settings
+    func sample17() async throws {
+        var configuration = Configuration(baseURL: "https://localhost:8443")
+        configuration.transportOptions.security = .insecureForTests
+    }
+
+    // Sample 18: A ported file
     final class GetOrders: BaseRequest {
         override var url: EndpointURL { "/v1/orders" }
         override var arguments: Arguments? { ["state": "open"] }

@@ -5,7 +5,305 @@ import Errand
 import Foundation
 
 struct ErrandMigratingFromYTKNetworkSamples {
-    // Sample 1: A ported file
+    // Sample 1: Host, CDN and filters
+    func setUp() {
+        var configuration = Configuration(
+            baseURL: "https://api.example.com", cdnURL: "https://cdn.example.com")
+        configuration.environments["test"] = .init(baseURL: "https://test.example.com")
+        configuration.appVersion = "5.1"
+        RequestAgent.shared.configuration = configuration
+    }
+
+    func useTestServer(_ isOn: Bool) {
+        RequestAgent.shared.configuration.environment = isOn ? "test" : nil
+    }
+
+    // Sample 2: Host, CDN and filters
+    func addVersion(_ version: String, to configuration: inout Configuration) {
+        configuration.prepare = { request in
+            guard !request.url.isAbsolute else { return }
+            request.arguments = (request.arguments ?? [:]).merging(["version": version])
+        }
+    }
+
+    // Sample 3: Host, CDN and filters
+    func sample3() async throws {
+        RequestAgent.shared.configuration.sharedArguments = ["version": "5.1"]
+    }
+
+    // Sample 4: An endpoint: RegisterApi
+    final class Register: BaseRequest {
+        let name: String
+        let password: String
+
+        init(name: String, password: String) {
+            self.name = name
+            self.password = password
+        }
+
+        override var url: EndpointURL { "iphone/register" }
+        override var method: HTTPMethod { .post }
+        override var arguments: Arguments? { ["username": name, "password": password] }
+
+        var userId: String? { response?.json["userId"].string }
+    }
+
+    // Sample 5: An endpoint: RegisterApi
+    @MainActor
+    final class LoginScreen: RequestDelegate {
+        var message = ""
+
+        func logIn(name: String, password: String) {
+            Register(name: name, password: password).start { request in
+                self.message = "Welcome \(request.userId ?? "")"
+            } failure: { _, error in
+                self.message = error.localizedDescription
+            }
+        }
+
+        // Or with a delegate, which is held weakly.
+        func logInWithDelegate(name: String, password: String) {
+            let request = Register(name: name, password: password)
+            request.delegate = self
+            request.start()
+        }
+
+        nonisolated func requestDidFinish(_ request: BaseRequest) { print("succeeded") }
+        nonisolated func requestDidFail(_ request: BaseRequest, _ error: RequestError) { print(error) }
+    }
+
+    // Sample 6: Verify the response: jsonValidator
+    final class GetUserInfo: BaseRequest {
+        let userId: String
+        init(userId: String) { self.userId = userId }
+
+        override var url: EndpointURL { "iphone/users" }
+        override var arguments: Arguments? { ["id": userId] }
+        override var validator: JSONShape? { ["nick": .string, "level": .number] }
+        override var cacheSeconds: Int { 60 * 3 }  // cacheTimeInSeconds
+
+        var nick: String? { response?.json["nick"].string }
+    }
+
+    // Sample 7: Verify the response: jsonValidator
+    final class Sample7: BaseRequest {
+        override var validator: JSONShape? { [.string] }
+    }
+
+    // Sample 8: Verify the response: jsonValidator
+    final class Sample8: BaseRequest {
+        override var validator: JSONShape? {
+            [
+                [
+                    "id": .number,
+                    "imageId": .string,
+                    "time": .number,
+                    "status": .number,
+                    "question": ["id": .number, "content": .string, "contentType": .number],
+                ]
+            ]
+        }
+    }
+
+    // Sample 9: CDN and resumable downloads
+    final class GetImage: BaseRequest, FileOutput {
+        let imageId: String
+        let folder: URL
+
+        init(imageId: String, in folder: URL) {
+            self.imageId = imageId
+            self.folder = folder
+        }
+
+        override var url: EndpointURL { "iphone/images/\(imageId)" }
+        override var usesCDN: Bool { true }
+        // resumableDownloadPath
+        var download: DownloadPlan { .to(folder.appendingPathComponent(imageId)) }
+    }
+
+    // Sample 10: CDN and resumable downloads
+    func showProgress(of image: GetImage) async throws -> URL {
+        let file = try await image.value { task in
+            task.onProgress { progress in print(progress.fractionReceived ?? 0) }
+        }
+        return file.file
+    }
+
+    // Sample 11: Upload a file: constructingBodyBlock
+    final class UploadImage: BaseRequest {
+        let image: Data
+        init(image: Data) { self.image = image }
+
+        override var url: EndpointURL { "iphone/image/upload" }
+        override var method: HTTPMethod { .post }
+        override var body: HTTPBody? {
+            .multipart([
+                    .data("image", image, filename: "image.jpg", contentType: "image/jpeg")
+                ])
+        }
+        override var validator: JSONShape? { ["imageId": .string] }
+
+        var imageId: String? { response?.json["imageId"].string }
+    }
+
+    // Sample 12: Show the previous content first: loadCacheWithError
+    struct UserInfo: Codable, Sendable { var nick: String }
+
+    final class GetUser: JSONRequest<UserInfo> {
+        override var url: EndpointURL { "iphone/users?id=1" }
+        override var cacheSeconds: Int { 180 }
+    }
+
+    @MainActor
+    func show(_ label: (String) -> Void) async throws {
+        for try await user in GetUser().updates() { label(user.nick) }
+    }
+
+    // Sample 13: Show the previous content first: loadCacheWithError
+    func sample13() async throws {
+        if let stored = try await GetUserInfo(userId: "1").cachedResponse() {
+            print(stored.json["nick"].string ?? "")
+        }
+    }
+
+    // Sample 14: Show the previous content first: loadCacheWithError
+    func preload(_ page: Data) async throws {
+        try await GetUserInfo(userId: "1").storeResponse(page)
+    }
+
+    // Sample 15: Several requests: YTKBatchRequest
+    func loadAll(in folder: URL) async throws {
+        let (first, second, user) = try await BatchRequest.Typed(
+            GetImage(imageId: "1.jpg", in: folder), GetImage(imageId: "2.jpg", in: folder), GetUser()
+        ).value()
+        print(first.file, second.file, user.nick)
+    }
+
+    // Sample 16: Several requests: YTKBatchRequest
+    @MainActor
+    func sendBatch(in folder: URL) {
+        let image = GetImage(imageId: "1.jpg", in: folder)
+        let user = GetUserInfo(userId: "123")
+        BatchRequest([image, user]).start { batch in
+            print(batch.requests.count, user.nick ?? "")
+        } failure: { batch, error in
+            print(batch.failedRequest ?? batch, error)
+        }
+    }
+
+    // Sample 17: Dependent requests: YTKChainRequest
+    @MainActor
+    final class SignUp: RequestDelegate {
+        func sendChain() {
+            let chain = ChainRequest()
+            chain.add(Register(name: "amelia", password: "earhart")) { chain, register in
+                chain.add(GetUserInfo(userId: register.userId ?? ""))
+            }
+            chain.delegate = self
+            chain.start()
+        }
+
+        nonisolated func compositeDidFinish(_ composite: CompositeRequest) { print("signed up") }
+        nonisolated func compositeDidFail(_ composite: CompositeRequest, _ error: RequestError) {
+            print((composite as? ChainRequest)?.failedStep?.number ?? 0, error)
+        }
+    }
+
+    // Sample 18: Dependent requests: YTKChainRequest
+    @MainActor
+    func signUp() {
+        let chain = ChainRequest()
+        chain.add(Register(name: "amelia", password: "earhart"))
+            .then { register in GetUserInfo(userId: register.userId ?? "") }
+        chain.start { chain in
+            print(chain.requests.count)
+        } failure: { chain, error in
+            print(chain.failedRequest ?? chain, error)
+        }
+    }
+
+    // Sample 19: Headers, priority and other settings
+    final class SearchDrafts: BaseRequest {
+        let text: String, user: String, password: String
+
+        init(text: String, user: String, password: String) {
+            (self.text, self.user, self.password) = (text, user, password)
+        }
+
+        override var url: EndpointURL { "drafts/search" }
+        override var method: HTTPMethod { .post }
+        override var requestSerializer: RequestSerializer { .json }  // requestSerializerType
+        override var headers: HTTPFields { [.acceptLanguage: "en"] }
+        override var arguments: Arguments? { ["text": text, "time": Date().timeIntervalSince1970] }
+        override var timeouts: Timeouts? { Timeouts(idle: .seconds(20)) }  // requestTimeoutInterval
+        override var cacheSeconds: Int { 60 }  // cacheTimeInSeconds
+        override var cacheVersion: Int { 2 }
+
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.headers[.custom("X-User")] = user
+            request.authorization = .basic(user: user, password: password)
+            request.sending.priority = .high  // requestPriority
+            request.uses.remove(.cellular)  // allowsCellularAccess
+            request.acceptance.statuses = [200, 409]  // statusCodeValidator
+            request.acceptance.contentTypes = ["application/json", "text/plain"]
+            request.cache.identity = user  // cacheSensitiveData
+            request.cache.arguments = request.arguments?.without(["time"])  // cacheFileNameFilter
+            request.cache.writesAsynchronously = false  // writeCacheAsynchronously
+        }
+
+        override func didFinish() { print(response?.statusCode ?? 0) }  // requestCompleteFilter
+        override func didFail() { print(error?.message ?? "") }  // requestFailedFilter
+    }
+
+    // Sample 20: Headers, priority and other settings
+    func decrypt(with open: @escaping @Sendable (Data) throws -> Data) {
+        RequestAgent.shared.configuration.responseProcessors.append(
+            ClosureProcessor { response, _ in
+                var response = response
+                response.body = .data(try open(response.data))
+                return response
+            })
+    }
+
+    // Sample 22: A custom request: buildCustomUrlRequest
+    final class SendEvents: BaseRequest {
+        let events: [String]
+        init(_ events: [String]) { self.events = events }
+
+        override var url: EndpointURL { "events" }
+        override var method: HTTPMethod { .post }
+        override var body: HTTPBody? { .json(events) }
+        override func configure(_ request: inout RequestDescription) {
+            super.configure(&request)
+            request.compression = .gzip
+        }
+    }
+
+    // Sample 23: Accessories and stopping
+    @MainActor
+    final class ActivityView {
+        var isAnimating = false
+
+        func follow(_ request: BaseRequest) {
+            request.observe { [weak self] event, _ in
+                if event == .willStart { self?.isAnimating = true }
+                if event == .didStop { self?.isAnimating = false }
+            }
+        }
+    }
+
+    // Sample 24: Accessories and stopping
+    @MainActor
+    func startAndStop() {
+        let task = GetUserInfo(userId: "1").start { _ in } failure: { _, error in
+            if error.isCancellation { print("stopped") }
+        }
+        task.cancel()
+        RequestAgent.shared.cancelAll()
+    }
+
+    // Sample 25: A ported file
     final class GetOrders: BaseRequest {
         let state: String
         init(state: String) { self.state = state }

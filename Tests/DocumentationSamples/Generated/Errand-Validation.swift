@@ -78,6 +78,6 @@ struct ErrandValidationSamples {
     // Sample 8: Typed output
     final class Motd: BaseRequest, TypedRequest {
         override var url: EndpointURL { "/motd" }
-        override var decoder: ResponseDecoder<String> { .string }
+        var decoder: ResponseDecoder<String> { .string }
     }
 }
