@@ -106,7 +106,7 @@ package enum OutboxVerdict: Sendable, Equatable {
     ) -> OutboxVerdict {
         guard let error else { return .delivered }
         switch error.code {
-        // A business validator discarded the response: the server has received the request.
+        // A rule discarded the response: the server has received the request.
         case .cancelled where error.stage == .validate: return .delivered
         case .cancelled, .agentShutDown: return .stopped
         case .unacceptableStatus:

@@ -12,5 +12,5 @@ actor Keeper {
     }
 }
 
-// race in Swift 6: sending 'self.stored' risks causing data races
-// race in main actor: sending 'self.stored' risks causing data races
+// race in Swift 6: sending 'self.stored' risks causing data races [#SendingRisksDataRace]
+// race in main actor: sending 'self.stored' risks causing data races [#SendingRisksDataRace]

@@ -13,5 +13,5 @@ nonisolated func useAfterStart(_ queue: DispatchQueue) {
     request.tag = 1
 }
 
-// race in Swift 6: sending 'request' risks causing data races
-// race in main actor: sending 'request' risks causing data races
+// race in Swift 6: sending 'request' risks causing data races [#SendingRisksDataRace]
+// race in main actor: sending 'request' risks causing data races [#SendingRisksDataRace]

@@ -116,10 +116,10 @@ struct ErrandArgumentsAndBodiesSamples {
         override var url: EndpointURL { "/movies" }
         override var method: HTTPMethod { .put }
         override var body: HTTPBody? {
-            .file(movie).trailers(["X-Checksum"], into: Adler32()) { checksum, bytes in
+            .file(movie).trailers([.custom("X-Checksum")], into: Adler32()) { checksum, bytes in
                 checksum.add(bytes)
             } fields: { checksum in
-                ["X-Checksum": checksum.text]
+                [.custom("X-Checksum"): checksum.text]
             }
         }
     }

@@ -18,7 +18,7 @@ struct CustomNameTests {
     func otherTextIsKeptAndRefused(text: String) {
         let name = HTTPField.Name.custom(text)
         #expect(name.fault?.hasPrefix(text.debugDescription) == true)
-        // What is sent, if nothing checked it, is one harmless token.
+        // Unchecked, the name would still be one harmless token.
         #expect(HTTPField.Name(name.rawName) == name)
         let fields: HTTPFields = [.accept: "a", name: "hush", .custom("X-Trace"): "b"]
         #expect(fields.nameFault == name.fault && fields.nameFault?.contains("hush") == false)

@@ -161,7 +161,7 @@ private final class AuthenticatedRequest: Sendable {
             .invalidURL, stage: .adapt,
             "The authenticator of \(entry.hosts) changed the URL's scheme, host or port, to which its credentials "
                 + "belong; nothing was sent. "
-                + (request.url.problem ?? "Change them in a request processor or a URL filter."))
+                + (request.url.problem ?? "Change them in a request processor."))
     }
 
     func send(_ request: TransportRequest, _ next: Next) async throws(RequestError) -> Response {
