@@ -20,9 +20,9 @@ package struct CookieAcceptance {
     /// Evaluates a `Set-Cookie` field from a server.
     ///
     /// ``CookieStorageState`` checks whether the cookie would hide a `Secure` cookie.
-    package func evaluate(_ text: String, from url: HTTPURL, now: Date) -> Result<
-        Cookie, CookieRefusal
-    > {
+    package func evaluate(
+        _ text: String, from url: HTTPURL, now: Date
+    ) -> Result<Cookie, CookieRefusal> {
         let host = HostName.withoutTrailingDot(url.host ?? "")
         guard !host.isEmpty else { return .failure(.foreignDomain) }
         return SetCookie.parse(text, now: now).flatMap { set in
