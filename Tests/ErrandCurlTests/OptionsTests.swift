@@ -157,7 +157,7 @@ struct OptionsTests {
         #expect(AddressOverride.bypass(["*"], port: 80) == "*")
         #expect(AddressOverride.bypass(["*:80"], port: 80) == "*")
         #expect(
-            CurlLibrary.bypassEntries(" a.example,*.b.example:80  [::1],,10.0.0.0/8\t")
+            ProxyEnvironment.entries(" a.example,*.b.example:80  [::1],,10.0.0.0/8\t")
                 == ["a.example", "*.b.example:80", "[::1]", "10.0.0.0/8"])
     }
 

@@ -78,17 +78,6 @@
         }
     }
 
-    extension ConnectionKey {
-        /// Creates the key of a request in the environment of this process.
-        ///
-        /// - Parameter trust: The trust in the server; `nil` for the standard one.
-        init(_ request: TransportRequest, trust: PeerTrust?) {
-            self.init(
-                request, requiresValidChain: trust?.rules?.requiresValidChain ?? true,
-                environmentNamesProxy: CurlLibrary.linked.environmentNamesProxy)
-        }
-    }
-
     /// Checks an established connection against the pins of its host, before a request is sent on
     /// it.
     ///

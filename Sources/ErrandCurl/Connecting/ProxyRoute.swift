@@ -75,12 +75,17 @@
             }
         }
 
+        /// The URL of the proxy that the options name; one without a scheme is an HTTP proxy, as for
+        /// libcurl.
+        static func url(_ options: TransportOptions) -> URI? {
+            guard case .url(let text, _) = options.proxy else { return nil }
+            return try? URI(parsing: text.contains(bytes: "://") ? text : "http://" + text)
+        }
+
         /// The value of `Proxy-Authorization` for a request in absolute form (RFC 7617); `nil` if
         /// the proxy's URL has no credentials.
         static func credentials(_ options: TransportOptions) -> String? {
-            guard case .url(let text, _) = options.proxy,
-                let userInfo = (try? URI(parsing: text))?.userInfo, !userInfo.isEmpty
-            else { return nil }
+            guard let userInfo = url(options)?.userInfo, !userInfo.isEmpty else { return nil }
             var bytes: [UInt8] = []
             var rest = userInfo.utf8[...]
             while let byte = rest.popFirst() {

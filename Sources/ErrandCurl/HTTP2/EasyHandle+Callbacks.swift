@@ -29,13 +29,6 @@
             }
             if preventRepetitionOfTrailers() { return CURL_PREREQFUNC_ABORT }
             let ports = ConnectionUse.Ports(local: localPort, remote: remotePort)
-            // libcurl 7.88 may choose a connection that the engine has taken over.
-            if !opensConnection, let http1 = loop.http1, http1.holdsConnection(ports) {
-                guard replay.needsAnotherHandle() else {
-                    return abort(with: CurlFailure.lostBeforeResponse)
-                }
-                return CURL_PREREQFUNC_ABORT
-            }
             connection.chose(handle.flatMap { errand_get_tls($0) })
             guard usesRequiredProtocol else {
                 if admission.isProbe {
@@ -51,9 +44,6 @@
             }
             connection.willSend(speaksHTTP2: sharesConnection)
             let isShared = connection.speaksHTTP2
-            if opensConnection, let request = transfer?.request {
-                loop.noteProtocol(of: request, isHTTP2: isShared)
-            }
             let newSocket = newSocket(from: localPort, to: remotePort)
             let socket = newSocket ?? loop.sockets.socket(from: localPort, to: remotePort)
             if newSocket == nil, hasUnsolicitedData(on: socket) { return abandonConnection() }

@@ -250,49 +250,6 @@
                 result == CURLE_OK ? .notPersistent : isCancelled ? .cancelled : .failed)
         }
 
-        // MARK: - Hand-over to the engine
-        //
-        // libcurl carries the first request to an `https` origin, because only the negotiation
-        // shows the protocol. If it is HTTP/1.1, the engine carries the later requests, and takes
-        // over the connection of the first.
-
-        /// Hands the connection over to the engine if it carries the next request to the origin;
-        /// returns whether it does.
-        ///
-        /// Called when libcurl reports that the transfer is finished, before it can give the
-        /// connection to another transfer.
-        func handsOverConnection() -> Bool {
-            guard let handle, let transfer, transfer.request.isSecure, !connection.speaksHTTP2,
-                !response.isHTTP2, failure == nil, !replay.hasReplayed,
-                response.head.isComplete, !isConnectionTaken,
-                let engine = loop.engine(for: transfer.request)
-            else { return false }
-            let key = ConnectionKey(transfer.request, trust: trust)
-            let timings = timings()
-            guard let connector = Connector(adopting: handle, key, trust, loop: loop) else {
-                // A connection that was attached is closed when the handle is removed.
-                loop.detach(self)
-                _ = errand_set_long(handle, CURLOPT_CONNECT_ONLY, 0)
-                _ = errand_set_pointer(handle, CURLOPT_ERRORBUFFER, memory.errorText)
-                applied.url = nil
-                return false
-            }
-            times.keep(timings)
-            replaceHandle()
-            if let ports = connection.ports { engine.adopt(connector, ports) }
-            return true
-        }
-
-        /// Whether libcurl has given the connection to another transfer already.
-        ///
-        /// It can do so before it reports the end of this one.
-        private var isConnectionTaken: Bool {
-            guard let ports = connection.ports, loop.http1?.holdsConnection(ports) != true else {
-                return true
-            }
-            return loop.active.contains { $0 !== self && $0.connection.ports == ports }
-        }
-
         // MARK: - Reads and writes of the connection
 
         /// Installs what the request needs in the reads and writes of its TLS connection.

@@ -120,12 +120,9 @@
 
         /// Called after libcurl has finished with the handle.
         func libcurlFinished(_ result: CURLcode) {
-            let isHandedOver = result == CURLE_OK && handsOverConnection()
-            if !isHandedOver {
-                if result == CURLE_OK { markHTTP1Connection() }
-                loop.detach(self)
-                if loop.connectionTable.hasClosed { explainClose(result) }
-            }
+            if result == CURLE_OK { markHTTP1Connection() }
+            loop.detach(self)
+            if loop.connectionTable.hasClosed { explainClose(result) }
             if replays(after: result) { return }
             if result != CURLE_OK { replaceAfterStreamError() }
             if failure == nil, !hasEarlyResponse, !response.ignoresRepetition {
@@ -274,22 +271,6 @@
             admission.stopWaiting()
             uploadWatch = UploadWatch()
             if applied.needsReplacement { renewHandle() }
-        }
-
-        /// Gives up a transfer that waits for admission, if the engine can carry it; returns whether
-        /// it does.
-        func moveToEngine() -> Bool {
-            guard !replay.hasReplayed, let transfer,
-                let engine = loop.engine(for: transfer.request)
-            else { return false }
-            let deadlines = deadlines
-            admission.stopWaiting()
-            transfer.easyHandle = nil
-            self.transfer = nil
-            receiver = nil
-            loop.recycle(self)
-            engine.start(transfer, deadlines)
-            return true
         }
 
         /// Replaces the easy handle, because libcurl keeps its buffer and pending repetitions.

@@ -293,10 +293,6 @@ struct AdmissionState<Waiting> {
                         admitted += admission.leave(slot, isStillProbe: slot.isProbe)
                         continue
                     }
-                    if ticket.easyHandle.moveToEngine() {
-                        admitted += admission.leave(slot, isStillProbe: slot.isProbe)
-                        continue
-                    }
                     ticket.easyHandle.admission.slot = slot
                     ticket.easyHandle.begin()
                 }

@@ -30,6 +30,7 @@
 
         /// Writes what the connections have collected in this turn.
         func flushWrites() {
+            engine?.flush()
             guard !unflushed.isEmpty else { return }
             let connections = unflushed
             unflushed.removeAll(keepingCapacity: true)
@@ -119,19 +120,6 @@
 
     // Requests that the HTTP/1.1 engine carries.
     extension EventLoop {
-        /// The engine for a request; `nil` if libcurl carries it.
-        func engine(for request: TransportRequest) -> HTTP1Engine? {
-            guard let http1 else { return nil }
-            let isSecure = request.isSecure
-            let choice = EngineChoice(
-                isSecure: isSecure, version: request.options.httpVersion,
-                proxy: EngineChoice.Proxy(
-                    request, environmentNamesProxy: CurlLibrary.linked.environmentNamesProxy),
-                hasNegotiatedHTTP11: isSecure && http1.hasLearned(request),
-                coverage: http1.coverage(isSecure: isSecure))
-            return choice == .own ? http1 : nil
-        }
-
         /// Whether a caller may process a message: its request probably finds a connection, or its
         /// transfer only reads.
         func isForCaller(_ message: Mailbox.Message) -> Bool {
@@ -140,13 +128,13 @@
                 origins.contains(transfer.request.url, transfer.request.options)
             case .attend(let transfer):
                 transfer.exchange != nil && transfer.signals() == [.resume, .posted]
-                    && http1?.hasWaiters == false
+                    && engine?.hasWaiters == false
             case .shutDown, .close: false
             }
         }
 
         /// The number of active transfers.
-        var transferCount: Int { active.count + (http1?.active.count ?? 0) }
+        var transferCount: Int { active.count + (engine?.active.count ?? 0) }
 
         /// Closes a socket of a connector, or keeps it open for the engine.
         func closeOrKeep(_ socket: Int32) -> Int32 {
@@ -165,35 +153,11 @@
                 multi, CURLMOPT_MAXCONNECTS, max(1, configuration.idleConnections) + keptHandles)
         }
 
-        /// Closes idle connections of the engine that take places which a request of libcurl may
-        /// need.
-        func makeRoom(for request: TransportRequest) {
-            guard configuration.connectionsPerHost ?? 0 > 0, let http1 else { return }
-            http1.closeIdle(
-                ConnectionKey.Host(name: request.host ?? "", port: request.url.effectivePort))
-        }
-
-        /// Whether libcurl may wait for the place that an idle connection of the engine takes.
-        func isPlaceWanted(_ host: ConnectionKey.Host) -> Bool {
-            guard configuration.connectionsPerHost ?? 0 > 0 else { return false }
-            return active.contains { easyHandle in
-                easyHandle.transfer.map {
-                    $0.request.host == host.name && $0.request.url.effectivePort == host.port
-                } ?? false
-            }
-        }
-
         /// Lets libcurl start transfers that wait for the place of a closed connection; libcurl 8.14
         /// does not do it by itself.
         func startWaitingForPlaces() {
             guard configuration.connectionsPerHost ?? 0 > 0 else { return }
             curlTimer = min(curlTimer, now)
-        }
-
-        /// Records the protocol that the connection of a request has negotiated.
-        func noteProtocol(of request: TransportRequest, isHTTP2: Bool) {
-            guard request.isSecure, request.options.httpVersion == .automatic else { return }
-            http1?.learn(request, isHTTP11: !isHTTP2)
         }
     }
 

@@ -21,8 +21,8 @@
         /// Closes connections that block a call of libcurl.
         let watchdog = StallWatchdog()
         private var isOpen = false
-        /// The HTTP/1.1 engine, if it is on.
-        private(set) var http1: HTTP1Engine?
+        /// The engine, if it is on.
+        private(set) var engine: Engine?
         /// The socket that stays open when libcurl closes it; -1 for none.
         var socketToKeep: Int32 = -1
         /// The engine's connections that libcurl counts among its own.
@@ -82,9 +82,8 @@
             let context = Unmanaged.passUnretained(self).toOpaque()
             _ = errand_multi_set_callbacks(multi, onSocket, onTimer, context)
             setLimits(of: multi)
-            // Only libcurl can count its own connections for a limit in total.
-            if configuration.http1Engine == .own, configuration.maximumConnections ?? 0 < 1 {
-                http1 = HTTP1Engine(loop: self, poll: poll, configuration: configuration)
+            if configuration.http1Engine == .own {
+                engine = Engine(loop: self, poll: poll, configuration: configuration)
             }
         }
 
@@ -96,7 +95,7 @@
             refusedUploads.removeAll()
             admitted.removeAll()
             connectionTable.isShuttingDown = true
-            http1?.cleanUp()
+            engine?.cleanUp()
             if let multi { curl_multi_cleanup(multi) }
             reportClosedConnections()
             sockets.cleanUp()
@@ -130,7 +129,7 @@
             readBatch()
             startAdmitted()
             resumeRefusedUploads()
-            http1?.continueWork()
+            engine?.continueWork()
             runCurlTimer()
             if nextSweep <= now { sweep() }
             collect()
@@ -181,7 +180,7 @@
 
         /// Whether there is work to do without waiting.
         private var isBusy: Bool {
-            !refusedUploads.isEmpty || !admitted.isEmpty || http1?.isBusy == true
+            !refusedUploads.isEmpty || !admitted.isEmpty || engine?.isBusy == true
                 || curlTimer <= now || nextSweep <= now
         }
 
@@ -219,7 +218,7 @@
             if socket == wakeUp {
                 var count: UInt64 = 0
                 _ = read(wakeUp, &count, MemoryLayout<UInt64>.size)
-            } else if let http1, http1.serve(socket, flags) {
+            } else if let engine, engine.serve(socket, flags) {
                 return
             } else if sockets.recordEvents(flags, of: socket, at: now) {
                 var action: Int32 = 0
@@ -280,7 +279,7 @@
             }
             for easyHandle in completeRefusals { easyHandle.takeResponse() }
             for (easyHandle, kind) in late { easyHandle.expire(kind) }
-            if let http1 { nextSweep = min(nextSweep, http1.sweep(at: now)) }
+            if let engine { nextSweep = min(nextSweep, engine.sweep(at: now)) }
         }
 
         /// Queues an upload whose refusal arrived before its request was completely sent; it is
@@ -303,7 +302,7 @@
                 guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle
                 else { continue }
                 let result = errand_message_result(message)
-                if let http1, http1.finishConnect(handle, result) { continue }
+                if let engine, engine.finishConnect(handle, result) { continue }
                 var context: UnsafeMutablePointer<CChar>?
                 errand_get_string(handle, CURLINFO_PRIVATE, &context)
                 guard let context else { continue }
@@ -325,16 +324,15 @@
                     isShutDown = true
                     isClosing = true
                     for easyHandle in active { easyHandle.stop(.shutDown) }
-                    http1?.shutDown()
+                    engine?.shutDown()
                 }
             }
             batch.removeAll(keepingCapacity: true)
         }
 
         /// Starts a transfer on the path that carries its request.
-        func start(_ transfer: CurlTransfer) {
-            if let engine = engine(for: transfer.request) { return engine.start(transfer) }
-            makeRoom(for: transfer.request)
+        private func start(_ transfer: CurlTransfer) {
+            if let engine { return engine.start(transfer) }
             let easyHandle = spare.popLast() ?? EasyHandle(loop: self)
             easyHandle.activeIndex = active.count
             active.append(easyHandle)

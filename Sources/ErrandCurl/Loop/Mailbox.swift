@@ -240,7 +240,7 @@
         /// The easy handle that carries out the transfer while it is active.
         var easyHandle: EasyHandle?
         /// The engine's part of the transfer while it is active.
-        var exchange: HTTP1Transfer?
+        var exchange: Exchange?
         /// The time at which the transfer was created.
         let created = EventLoop.readClock()
 

@@ -61,7 +61,7 @@ struct KeepAliveTests {
             (1, nil), (2, 4_000_000_000), (3, 60_000_000_000),
         ]
         for (number, _) in lifetimes {
-            #expect(pool.adopted(number, key, at: seconds(0)) == nil)
+            #expect(pool.opened(number, key, at: seconds(0)) == nil)
             #expect(pool.reuse(key) == number)
         }
         for (number, lifetime) in lifetimes {
@@ -84,7 +84,7 @@ struct KeepAliveTests {
     @Test func waitingRequestUsesAnyConnection() throws {
         var pool = ConnectionPool<Int, String>(limits: .init(perHost: 1))
         let key = ConnectionKey(try URI(parsing: "http://a/"), TransportOptions())
-        #expect(pool.adopted(1, key, at: seconds(0)) == nil)
+        #expect(pool.opened(1, key, at: seconds(0)) == nil)
         #expect(pool.reuse(key) == 1)
         _ = pool.wait(key, for: "a")
         #expect(pool.release(1, key, at: seconds(0), lifetime: 0) == "a")

@@ -19,12 +19,32 @@ struct ConnectionKeyTests {
             let plain = try key(url)
             #expect(try key(url) { $0.maximumBodyBytes = 5 } == plain)
             #expect(try key(url) { $0.mayReplay = true } == plain)
-            #expect(try key(url) { $0.httpVersion = .http11 } == plain)
             #expect(try key(url) { $0.addressFamily = .ipv6 } != plain)
             #expect(try key(url) { $0.unixSocketPath = "/s" } != plain)
             #expect(try key(url) { $0.addressOverrides = ["a": ["::1"]] } != plain)
         }
         #expect(try key("http://a/") != key("https://a:80/"))
+    }
+
+    /// Versions share a connection if the same protocol is certain.
+    @Test func versionSeparatesConnectionsThatMayNegotiateIt() throws {
+        #expect(try key("http://a/") { $0.httpVersion = .http11 } == key("http://a/"))
+        #expect(try key("http://a/") { $0.httpVersion = .http2PriorKnowledge } != key("http://a/"))
+        let automatic = try key("https://a/")
+        let required = try key("https://a/") { $0.httpVersion = .http11 }
+        let http2 = try key("https://a/") { $0.httpVersion = .http2 }
+        #expect(automatic != required && automatic != http2 && required != http2)
+        #expect(try key("https://a/") { $0.httpVersion = .http2PriorKnowledge } == http2)
+        #expect(automatic.mayBeShared && http2.mayBeShared && !required.mayBeShared)
+        #expect(try !key("http://a/").mayBeShared)
+        // The open connections that may be used too.
+        #expect(automatic.related?.key == http2 && automatic.related?.isShared == true)
+        #expect(http2.related?.key == automatic && http2.related?.isShared == true)
+        #expect(required.related?.key == automatic && required.related?.isShared == false)
+        #expect(try key("http://a/").related == nil)
+        var changed = automatic
+        changed.requireHTTP11()
+        #expect(changed == required)
     }
 
     @Test func trustMattersOnlyOverTLS() throws {

@@ -1,7 +1,26 @@
 extension ConnectionPool {
     /// The connections and the waiting requests of one key.
     struct Line {
+        /// How the connections carry requests.
+        enum Mode {
+            /// The first connection shows it; until then, one connect serves all waiters.
+            case unknown
+            /// One after another: each waiter needs a connection.
+            case exclusive
+            /// Many at once.
+            case shared
+        }
+
+        /// The number of requests that a new shared connection is expected to carry: as many as a client
+        /// may open before the server names its limit.
+        static var requestsPerConnection: Int { 100 }
+
         let key: ConnectionKey
+        var mode: Mode
+        /// Shared connections that accept requests; those that are idle have been so since a time.
+        var shared:
+            [(connection: Connection, idle: (since: MonotonicTime, expiry: MonotonicTime)?)] =
+                []
         /// The connection that has been idle longest is first.
         var idle: [(connection: Connection, since: MonotonicTime, expiry: MonotonicTime)] = []
         /// The waiters in order; those that were served come first, and are `nil`.
@@ -18,10 +37,38 @@ extension ConnectionPool {
         /// Whether another key may take the line.
         var isFree = false
 
+        init(key: ConnectionKey) {
+            self.key = key
+            mode =
+                switch key.version {
+                case .http11: .exclusive
+                case .automatic, .http2: .unknown
+                case .priorKnowledge: .shared
+                }
+        }
+
         var waiting: Int { waiters.count - served }
 
+        /// The number of waiters that the connects in progress are expected to serve.
+        var expected: Int {
+            mode == .shared ? connecting * Self.requestsPerConnection : connecting
+        }
+
+        /// The number of connects that the waiters need.
+        var wanted: Int {
+            switch mode {
+            case .unknown: min(waiting, 1)
+            case .exclusive: waiting
+            case .shared:
+                (waiting + Self.requestsPerConnection - 1) / Self.requestsPerConnection
+            }
+        }
+
+        /// The index of the first request for which no connection is in progress, of a wanting line.
+        var wantedIndex: Int { served + expected }
+
         /// The first request for which no connection is in progress, of a wanting line.
-        var wantedBy: Ticket { waiters[served + connecting].ticket }
+        var wantedBy: Ticket { waiters[wantedIndex].ticket }
 
         var isUnused: Bool { open == 0 && connecting == 0 && waiting == 0 }
 

@@ -94,11 +94,37 @@ struct ConnectionPool<Connection, Waiter> {
 
     // MARK: - Requests
 
-    /// Returns the idle connection that was used last; `nil` if there is none.
-    mutating func reuse(_ key: ConnectionKey) -> Connection? {
-        guard let line = line(of: key), let reused = lines[line].idle.popLast() else { return nil }
+    /// Returns the idle connection that was used last, or a shared one that accepts another request;
+    /// `nil` if there is none.
+    mutating func reuse(
+        _ key: ConnectionKey, where hasPlace: (Connection) -> Bool = { _ in true }
+    ) -> Connection? {
+        if let line = line(of: key) {
+            if let reused = lines[line].idle.popLast() {
+                idle -= 1
+                return reused.connection
+            }
+            if let shared = reuseShared(line, where: hasPlace) { return shared }
+        }
+        guard let (other, isShared) = key.related, let line = line(of: other) else { return nil }
+        if isShared { return reuseShared(line, where: hasPlace) }
+        guard let reused = lines[line].idle.popLast() else { return nil }
         idle -= 1
         return reused.connection
+    }
+
+    private mutating func reuseShared(
+        _ line: Int, where hasPlace: (Connection) -> Bool
+    ) -> Connection? {
+        // The first ones are preferred, so that those beyond the current need expire.
+        guard let index = lines[line].shared.firstIndex(where: { hasPlace($0.connection) }),
+            !makesRoom(line, for: lastTicket + 1, isIdle: lines[line].shared[index].idle != nil)
+        else { return nil }
+        if lines[line].shared[index].idle != nil {
+            lines[line].shared[index].idle = nil
+            idle -= 1
+        }
+        return lines[line].shared[index].connection
     }
 
     /// Lets a request wait for a connection.
@@ -132,7 +158,7 @@ struct ConnectionPool<Connection, Waiter> {
     /// Records that a connect in progress is abandoned; returns false if each has a request that
     /// waits for it.
     mutating func abandonSurplusConnect(_ key: ConnectionKey) -> Bool {
-        guard let line = line(of: key), lines[line].connecting > lines[line].waiting else {
+        guard let line = line(of: key), lines[line].connecting > lines[line].wanted else {
             return false
         }
         connecting -= 1
@@ -169,8 +195,7 @@ struct ConnectionPool<Connection, Waiter> {
                 return .close(idle)
             }
             // Earlier requests have a connection in progress each.
-            let next = lines[line].served + lines[line].connecting
-            let (ticket, waiter) = lines[line].waiters[next]
+            let (ticket, waiter) = lines[line].waiters[lines[line].wantedIndex]
             guard let waiter else { return nil }
             startsLeft -= 1
             lines[line].passed = 0
@@ -193,18 +218,81 @@ struct ConnectionPool<Connection, Waiter> {
         let line = makeLine(of: key)
         lines[line].connecting -= 1
         lines[line].open += 1
+        lines[line].mode = .exclusive
         return makeAvailable(connection, line, at: now)
     }
 
-    /// Adds a connection that was opened without a request of ``nextStart()``; returns the request
-    /// that uses it, or keeps it idle.
-    mutating func adopted(
+    /// Adds a shared connection that was opened, as an idle one; ``nextWaiter(_:where:)`` returns the requests that
+    /// use it.
+    mutating func connectedShared(
         _ connection: Connection, _ key: ConnectionKey, at now: MonotonicTime
-    ) -> Waiter? {
-        addConnection(to: key.host)
+    ) {
+        connecting -= 1
         let line = makeLine(of: key)
+        lines[line].connecting -= 1
         lines[line].open += 1
-        return makeAvailable(connection, line, at: now)
+        lines[line].mode = .shared
+        lines[line].shared.append((connection, (now, expiry(of: now))))
+        idle += 1
+        noteDemand(of: line)
+    }
+
+    /// Returns the next request for a shared connection that accepts one; `nil` if no request waits.
+    mutating func nextWaiter(
+        _ key: ConnectionKey, where isConnection: (Connection) -> Bool
+    ) -> Waiter? {
+        guard let line = line(of: key), lines[line].waiting > 0,
+            let index = lines[line].shared.firstIndex(where: { isConnection($0.connection) }),
+            !makesRoom(
+                line, for: lines[line].waiters[lines[line].served].ticket,
+                isIdle: lines[line].shared[index].idle != nil),
+            let waiter = lines[line].nextWaiter()
+        else { return nil }
+        if lines[line].shared[index].idle != nil {
+            lines[line].shared[index].idle = nil
+            idle -= 1
+        }
+        noteDemand(of: line)
+        return waiter
+    }
+
+    /// Removes all waiting requests with a key, whose connections cannot carry them.
+    mutating func removeWaiters(_ key: ConnectionKey) -> [Waiter] {
+        guard let line = line(of: key) else { return [] }
+        var waiters: [Waiter] = []
+        while let waiter = lines[line].nextWaiter() { waiters.append(waiter) }
+        noteDemand(of: line)
+        return waiters
+    }
+
+    /// Records that a shared connection carries no request now.
+    mutating func becameIdle(
+        _ key: ConnectionKey, at now: MonotonicTime, where isConnection: (Connection) -> Bool
+    ) {
+        guard let line = line(of: key),
+            let index = lines[line].shared.firstIndex(where: { isConnection($0.connection) }),
+            lines[line].shared[index].idle == nil
+        else { return }
+        lines[line].shared[index].idle = (now, expiry(of: now))
+        idle += 1
+    }
+
+    /// Removes a shared connection that accepts no further requests; it counts as open until ``closed(_:)``.
+    mutating func removeShared(
+        _ key: ConnectionKey, where isConnection: (Connection) -> Bool
+    ) {
+        guard let line = line(of: key),
+            let index = lines[line].shared.firstIndex(where: { isConnection($0.connection) })
+        else { return }
+        if lines[line].shared.remove(at: index).idle != nil { idle -= 1 }
+    }
+
+    /// Records that a connection was opened and is closed, because no request can use it.
+    mutating func connectClosed(_ key: ConnectionKey) {
+        connecting -= 1
+        let line = makeLine(of: key)
+        lines[line].connecting -= 1
+        removeConnection(of: line)
     }
 
     /// Records that a connection could not be opened; returns the request that fails, unless every
@@ -213,7 +301,7 @@ struct ConnectionPool<Connection, Waiter> {
         connecting -= 1
         let line = makeLine(of: key)
         lines[line].connecting -= 1
-        let isNeeded = lines[line].waiting > lines[line].connecting
+        let isNeeded = lines[line].waiting > lines[line].expected
         let waiter = isNeeded ? lines[line].nextWaiter() : nil
         removeConnection(of: line)
         return waiter
@@ -228,7 +316,7 @@ struct ConnectionPool<Connection, Waiter> {
         connecting -= 1
         let line = makeLine(of: key)
         lines[line].connecting -= 1
-        let isMissed = lines[line].waiting > lines[line].connecting
+        let isMissed = lines[line].waiting > lines[line].expected
         let waiter = isMissed ? lines[line].removeWaiter(ticket) : nil
         removeConnection(of: line)
         return waiter
@@ -272,12 +360,13 @@ struct ConnectionPool<Connection, Waiter> {
         if hasTooManyIdle { return nextIdle() }
         guard idle > 0 else { return nil }
         for line in lines.indices {
-            guard let index = lines[line].idle.firstIndex(where: { $0.expiry <= now }) else {
-                continue
+            if let index = lines[line].idle.firstIndex(where: { $0.expiry <= now }) {
+                return removeIdle(at: index, of: line)
             }
-            let expired = lines[line].idle[index].connection
-            removeIdle(at: index, of: line)
-            return expired
+            let index = lines[line].shared.firstIndex { shared in
+                shared.idle.map { $0.expiry <= now } ?? false
+            }
+            if let index { return removeIdleShared(at: index, of: line) }
         }
         return nil
     }
@@ -296,6 +385,9 @@ struct ConnectionPool<Connection, Waiter> {
         var next = MonotonicTime.never
         for line in lines {
             for idle in line.idle { next = min(next, idle.expiry) }
+            for shared in line.shared {
+                if let idle = shared.idle { next = min(next, idle.expiry) }
+            }
         }
         return next
     }
@@ -303,29 +395,47 @@ struct ConnectionPool<Connection, Waiter> {
     /// Removes an idle connection to be closed; call until `nil`.
     mutating func nextIdle() -> Connection? { takeOldestIdle { _ in true } }
 
-    /// Removes an idle connection to a host, to be closed; call until `nil`.
-    mutating func nextIdle(to host: ConnectionKey.Host) -> Connection? {
-        takeOldestIdle { $0.host == host }
+    /// Removes an idle connection that carries one request at a time, with a key of this kind, to be closed; call until
+    /// `nil`.
+    mutating func nextIdleExclusive(where isWanted: (ConnectionKey) -> Bool) -> Connection? {
+        for line in lines.indices where !lines[line].idle.isEmpty && isWanted(lines[line].key) {
+            return removeIdle(at: 0, of: line)
+        }
+        return nil
     }
 
     private mutating func takeOldestIdle(
         where isCandidate: (ConnectionKey) -> Bool
     ) -> Connection? {
-        var oldest: (line: Int, since: MonotonicTime, connection: Connection)?
-        for index in lines.indices {
-            guard let first = lines[index].idle.first, isCandidate(lines[index].key) else {
-                continue
+        var oldest: (line: Int, index: Int?, since: MonotonicTime)?
+        for line in lines.indices where isCandidate(lines[line].key) {
+            if let first = lines[line].idle.first, first.since < oldest?.since ?? .never {
+                oldest = (line, nil, first.since)
             }
-            if let oldest, oldest.since <= first.since { continue }
-            oldest = (index, first.since, first.connection)
+            for (index, shared) in lines[line].shared.enumerated() {
+                guard let idle = shared.idle, idle.since < oldest?.since ?? .never else { continue }
+                oldest = (line, index, idle.since)
+            }
         }
         guard let oldest else { return nil }
-        removeIdle(at: 0, of: oldest.line)
-        return oldest.connection
+        if let index = oldest.index { return removeIdleShared(at: index, of: oldest.line) }
+        return removeIdle(at: 0, of: oldest.line)
     }
 
-    private mutating func removeIdle(at index: Int, of line: Int) {
-        lines[line].idle.remove(at: index)
+    @discardableResult
+    private mutating func removeIdle(at index: Int, of line: Int) -> Connection {
+        let connection = lines[line].idle.remove(at: index).connection
+        removeIdle(of: line)
+        return connection
+    }
+
+    private mutating func removeIdleShared(at index: Int, of line: Int) -> Connection {
+        let connection = lines[line].shared.remove(at: index).connection
+        removeIdle(of: line)
+        return connection
+    }
+
+    private mutating func removeIdle(of line: Int) {
         lines[line].open -= 1
         idle -= 1
         removeConnection(of: line)
@@ -336,7 +446,10 @@ struct ConnectionPool<Connection, Waiter> {
     private mutating func makeAvailable(
         _ connection: Connection, _ line: Int, at now: MonotonicTime, lifetime: UInt64? = nil
     ) -> Waiter? {
-        if !makesRoom(line), let waiter = lines[line].nextWaiter() {
+        if lines[line].waiting > 0,
+            !makesRoom(line, for: lines[line].waiters[lines[line].served].ticket),
+            let waiter = lines[line].nextWaiter()
+        {
             noteDemand(of: line)
             return waiter
         }
@@ -346,15 +459,24 @@ struct ConnectionPool<Connection, Waiter> {
         return nil
     }
 
-    /// Whether ``nextStart()`` is to close a connection of a line, because an earlier request with another key, which
-    /// would wait as long as the line has waiters, needs the place.
-    private mutating func makesRoom(_ line: Int) -> Bool {
-        guard limitsHosts, startsLeft >= 1, lines[line].waiting > 0 else { return false }
+    /// Whether a connection of a line is not used for a request, so that ``nextStart()`` can close it when it is idle:
+    /// an earlier request with another key, which would wait as long as the line has requests, needs the place.
+    ///
+    /// - Parameters:
+    ///   - ticket: That of the request that would use the connection.
+    ///   - isIdle: Whether the connection carries no request; ``nextStart()`` closes it in any case, if a place is
+    ///     needed.
+    private mutating func makesRoom(
+        _ line: Int, for ticket: Ticket, isIdle: Bool = false
+    ) -> Bool {
+        guard startsLeft >= 1, !isIdle,
+            wanting.count > 1 || wanting.first.map({ $0 != line }) == true
+        else { return false }
         let host = lines[line].key.host
-        guard hostCounts[host, default: 0] >= limits.perHost else { return false }
-        let ticket = lines[line].waiters[lines[line].served].ticket
+        let isHostFull = limitsHosts && hostCounts[host, default: 0] >= limits.perHost
+        guard isHostFull || count >= limits.total else { return false }
         var isEarlier = false
-        for index in wanting where index != line && lines[index].key.host == host {
+        for index in wanting where index != line && (!isHostFull || lines[index].key.host == host) {
             guard lines[index].connecting < limits.connecting, lines[index].wantedBy < ticket
             else { continue }
             if lines[index].passed >= limits.patience { isEarlier = true }
@@ -383,7 +505,7 @@ struct ConnectionPool<Connection, Waiter> {
     /// Records whether a request waits for which no connection is in progress, and makes the line
     /// of an unused key available.
     private mutating func noteDemand(of line: Int) {
-        let isWanting = lines[line].waiting > lines[line].connecting
+        let isWanting = lines[line].wanted > lines[line].connecting
         if isWanting != lines[line].isWanting {
             lines[line].isWanting = isWanting
             if isWanting { wanting.append(line) } else { wanting.removeAll { $0 == line } }

@@ -5,11 +5,11 @@
     @testable import ErrandCurl
 
     /// The times of a transfer that the engine carries, before it has a connection.
-    struct HTTP1TimesTests {
+    struct ExchangeTimesTests {
         private let created = MonotonicTime(nanoseconds: 2_000_000)
 
         @Test func transferThatWasNotStartedHasOnlyItsEnd() {
-            let timings = HTTP1Times().timings(created: created)
+            let timings = ExchangeTimes().timings(created: created)
             #expect(timings.finished != nil)
             #expect(timings.queued == nil && timings.firstByte == nil)
             #expect(timings.nameLookedUp == nil && timings.connected == nil)
@@ -19,13 +19,13 @@
         /// A turn of the loop may have begun before the transfer was created.
         @Test(arguments: [(0, 0), (2, 0), (3, 1), (12, 10)] as [(UInt64, Int)])
         func queuedIsTheTimeUntilTheStart(started: UInt64, milliseconds: Int) {
-            var times = HTTP1Times()
+            var times = ExchangeTimes()
             times.started = MonotonicTime(nanoseconds: started * 1_000_000)
             #expect(times.timings(created: created).queued == .milliseconds(milliseconds))
         }
 
         @Test func restartCountsAsQueued() {
-            var times = HTTP1Times()
+            var times = ExchangeTimes()
             times.started = created.advanced(milliseconds: 1)
             #expect(times.timings(created: created).queued == .milliseconds(1))
             times.started = created.advanced(milliseconds: 7)
@@ -33,7 +33,7 @@
         }
 
         @Test func finishedIsTheTimeOfTheReport() throws {
-            let times = HTTP1Times()
+            let times = ExchangeTimes()
             let before = EventLoop.readClock()
             let first = try #require(times.timings(created: created).finished)
             let after = EventLoop.readClock()
@@ -44,7 +44,7 @@
         }
 
         @Test func firstByteIsTheFirstInput() throws {
-            var times = HTTP1Times()
+            var times = ExchangeTimes()
             let before = EventLoop.readClock()
             times.receivedInput()
             let after = EventLoop.readClock()
@@ -56,7 +56,7 @@
         }
 
         @Test func timesBeforeTheCreationAreZero() {
-            var times = HTTP1Times()
+            var times = ExchangeTimes()
             times.started = created
             times.receivedInput()
             let timings = times.timings(created: .never)
@@ -67,7 +67,7 @@
 
         /// The transfer itself adds the bytes that it has sent, and those of the body.
         @Test func onlyTheReceivedHeadsAreReported() {
-            var times = HTTP1Times()
+            var times = ExchangeTimes()
             times.headBytesReceived = 7
             times.headBytesSent = 9
             let timings = times.timings(created: created)

@@ -53,7 +53,7 @@ struct ConnectLimitTests {
     @Test func requestWithAnotherConnectInProgressDoesNotFail() throws {
         var pool = Pool()
         let key = try key()
-        #expect(pool.adopted(1, key, at: now) == nil)
+        #expect(pool.opened(1, key, at: now) == nil)
         #expect(pool.reuse(key) == 1)
         _ = pool.wait(key, for: "a")
         let second = pool.wait(key, for: "b")
