@@ -29,8 +29,6 @@
         private let lists = ConnectOptions.Lists()
         private(set) var trust: PeerTrust
         private var lacksResources = false
-        /// Whether the handle carries the bytes of an established connection.
-        private var keepsHandle = false
         private(set) var facts = Facts()
 
         /// Starts to connect.
@@ -104,8 +102,6 @@
             var speaksHTTP2 = key.version == .priorKnowledge
             if let library = TLSLibrary.loaded, let tls {
                 library.allowMovedWrites(on: tls)
-                // A failed write needs no special treatment here: the exchange reads on.
-                ConnectionHook.remove(from: tls)
                 if key.isSecure, key.mayBeShared { speaksHTTP2 = library.speaksHTTP2(tls) }
                 if speaksHTTP2 { library.prepareForHTTP2(tls) }
             }
@@ -159,8 +155,6 @@
             // The engine watches the socket from now on.
             loop.sockets.unwatch(socket)
             loop.sockets.closed(socket)
-            keepsHandle = true
-            loop.keptHandles += 1
             return socket
         }
 
@@ -168,9 +162,6 @@
         func cancel() {
             curl_multi_remove_handle(loop.multi, handle)
             curl_easy_cleanup(handle)
-            guard keepsHandle else { return }
-            loop.keptHandles -= 1
-            loop.startWaitingForPlaces()
         }
 
         // MARK: - Errors
@@ -181,7 +172,7 @@
         func error(
             _ result: CURLcode, for request: TransportRequest, _ options: TransportOptions
         ) -> RequestError {
-            let proxy = ProxyRoute(options, isSecure: request.isSecure)
+            let proxy = ProxyRoute(options)
             if let observer = trust.observer, observer.hasRefusedName {
                 let isProxy = observer.isForProxy || key.route == .absoluteForm
                 return CurlFailure.unnamedHost(
@@ -202,7 +193,7 @@
         ) -> RequestError? {
             let proxy =
                 key.route == .absoluteForm
-                ? ProxyRoute(options, isSecure: request.isSecure) : nil
+                ? ProxyRoute(options) : nil
             let context = context(for: request, proxy, true)
             guard CurlFailure.rejectsClientCertificate(context) else { return nil }
             return CurlFailure.error(CURLE_RECV_ERROR, context: context)
@@ -217,8 +208,8 @@
             errand_get_long(handle, CURLINFO_PROXY_SSL_VERIFYRESULT, &proxyVerification)
             return CurlFailure.Context(
                 request: request, text: String(cString: errorText),
-                alert: trust.observer?.alert ?? 0, isConnected: isConnected, isHeadComplete: false,
-                hasHeadBegun: false, proxyResponse: proxyResponse,
+                alert: trust.observer?.alert ?? 0, isConnected: isConnected,
+                proxyResponse: proxyResponse,
                 proxyVerification: proxyVerification, proxy: proxy, lacksResources: lacksResources)
         }
 
@@ -239,7 +230,7 @@
 
         private func applyOptions(_ limit: Duration?) throws(RequestError) {
             let context = Unmanaged.passUnretained(self).toOpaque()
-            var options = ConnectOptions(handle)
+            let options = ConnectOptions(handle)
             try options.setDefaults()
             try options.expect(errand_set_string(handle, CURLOPT_URL, key.url.description))
             try options.set(CURLOPT_CONNECT_ONLY, 1)
@@ -269,9 +260,6 @@
                 try options.expect(errand_set_pointer(handle, CURLOPT_SHARE, share))
                 if !loop.sessions.isEnabled { try options.set(CURLOPT_SSL_SESSIONID_CACHE, 0) }
             }
-            // The options name the proxy; see `TransportOptions.resolvingProxy(for:_:)`.
-            try options.expect(errand_set_string(handle, CURLOPT_PROXY, ""))
-            try options.expect(errand_set_string(handle, CURLOPT_NOPROXY, "*"))
             if !key.options.hasDefaults {
                 try options.set(key.options, url: key.url, trust: trust, lists: lists)
             }
@@ -280,11 +268,11 @@
         // MARK: - Callbacks
 
         fileprivate func open(_ address: UnsafePointer<curl_sockaddr>) -> Int32 {
-            let socket = loop.open(address, as: key.usesTLS ? .secure : .plain)
+            let socket = loop.open(address)
             if socket < 0, [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) {
                 lacksResources = true
             }
-            trust.nextHandshakePort = errand_port(address)
+            trust.isNewSocket = true
             return socket
         }
 

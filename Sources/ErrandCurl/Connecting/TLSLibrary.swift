@@ -21,8 +21,6 @@
         private let verifications: OpenSSL.Verifications
         /// The streams that read and write the sockets of connections; see ``ConnectionHook``.
         let streams: OpenSSL.Streams
-        /// `nil` if a function is missing.
-        let writers: TLSWriters?
 
         private init?() {
             guard let contexts = LibcurlOpenSSL.contexts,
@@ -36,7 +34,6 @@
             self.certificates = certificates
             self.verifications = verifications
             self.streams = streams
-            writers = LibcurlOpenSSL.streamKinds.flatMap { TLSWriters($0, streams, connections) }
         }
     }
 
@@ -176,7 +173,7 @@
         }
     }
 
-    /// The TLS sessions that all easy handles of a loop share.
+    /// The TLS sessions that all connectors of a loop share.
     ///
     /// Up to version 8.11, libcurl keeps sessions in the easy handle that created them, so a handle
     /// that connects to a server for the first time would need a full handshake. A share object

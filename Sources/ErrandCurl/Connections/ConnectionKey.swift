@@ -94,7 +94,7 @@ struct ConnectionKey: Sendable, Hashable {
         // A proxy speaks HTTP/1.1, and libcurl connects to another address through a tunnel.
         if url.isHTTPS || version == .priorKnowledge
             || text.lowercasedASCII().starts(withBytes: "socks")
-            || AddressOverride.route(to: url, options, environmentNamesProxy: false) != nil
+            || AddressOverride.route(to: url, options) != nil
             || ProxyRoute.url(options) == nil
         {
             return .tunnel

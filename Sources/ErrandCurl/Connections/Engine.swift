@@ -239,11 +239,9 @@
             }
         }
 
-        /// Takes the result of a connect; returns false if libcurl's handle is not a connector's.
-        func finishConnect(_ handle: UnsafeMutableRawPointer, _ result: CURLcode) -> Bool {
-            guard let index = connectors.firstIndex(where: { $0.handle == handle }) else {
-                return false
-            }
+        /// Takes the result of a connect.
+        func finishConnect(_ handle: UnsafeMutableRawPointer, _ result: CURLcode) {
+            guard let index = connectors.firstIndex(where: { $0.handle == handle }) else { return }
             let connector = connectors.remove(at: index)
             let key = connector.key
             if result != CURLE_OK {
@@ -263,7 +261,6 @@
                 }
             }
             startConnects()
-            return true
         }
 
         /// Uses a new connection with the protocol that was negotiated.

@@ -23,7 +23,11 @@
         /// The index among the engine's active exchanges.
         @exclusivity(unchecked) var activeIndex = 0
         /// The number in the line of waiting requests.
-        @exclusivity(unchecked) var ticket: UInt64?
+        @exclusivity(unchecked) var ticket: UInt64? {
+            didSet { if ticket != nil { hasWaited = true } }
+        }
+        /// Whether the request has waited for its connection.
+        private var hasWaited = false
         @exclusivity(unchecked) var deadlines = Deadlines()
 
         let receiver: (any TransferReceiver)?
@@ -143,6 +147,8 @@
             isSourceEmpty = false
             hasResponseBegun = false
             isConnectionReused = isReused
+            // The wait for the connection of another request is one in a queue.
+            if hasWaited, isReused { times.started = EventLoop.readClock() }
             self.connection = connection
             receiver?.willSend(over: connection.description, isReused: isReused)
             times.use(connection.facts, isReused: isReused, created: transfer.created)

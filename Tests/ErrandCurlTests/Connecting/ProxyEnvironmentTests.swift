@@ -23,7 +23,7 @@ struct ProxyEnvironmentTests {
             (["HTTPS_PROXY": "p:1"], "https://a/", "p:1"),
             (["HTTPS_PROXY": "p:1", "https_proxy": "q:1"], "https://a/", "q:1"),
             // CGI servers set it from a request header.
-            (["HTTP_PROXY": "p:1"], "http://a/", nil),
+            (["HTTP_PROXY": "p:1", "https_proxy": "q:1"], "http://a/", nil),
             (["all_proxy": "p:1"], "http://a/", "p:1"),
             (["ALL_PROXY": "p:1"], "https://a/", "p:1"),
             (["ALL_PROXY": "p:1", "all_proxy": "q:1"], "https://a/", "q:1"),

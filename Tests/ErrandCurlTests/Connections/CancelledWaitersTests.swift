@@ -42,7 +42,7 @@ struct CancelledWaitersTests {
         let other = try RawServer { connection in
             while connection.readHead() != nil { connection.respond("other") }
         }
-        let transport = CurlTransport.tested { $0.connectionsPerHost = 1 }
+        let transport = CurlTransport { $0.connectionsPerHost = 1 }
         let transfers = Mutex<[any Transfer]>([])
         // The body arrives on the loop's thread, which then makes the connection available without
         // reading the messages about the cancellations first.

@@ -67,7 +67,7 @@ struct ConnectLimitTests {
     /// The second request takes over the connect of the first one, whose limit has passed.
     @Test func requestDoesNotInheritALimit() async throws {
         let silent = try DeadPort.Silent()
-        let transport = CurlTransport.tested { $0.connectionsPerHost = 1 }
+        let transport = CurlTransport { $0.connectionsPerHost = 1 }
         let limits: [Duration] = [.milliseconds(100), .milliseconds(1500)]
         let receivers = limits.map { _ in RecordingReceiver() }
         for (limit, receiver) in zip(limits, receivers) {

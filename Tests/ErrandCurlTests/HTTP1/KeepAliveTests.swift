@@ -102,7 +102,7 @@ struct KeepAliveTests {
                     "HTTP/1.1 200 OK\r\nKeep-Alive: \(value)\r\nContent-Length: 2\r\n\r\nhi")
             }
         }
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         let first = try await transport.run(.get, server.url())
         #expect(first.text == "hi", "\(first.errorText)")
         let second = try await transport.run(.get, server.url())

@@ -8,8 +8,8 @@ import TestSupport
 import Testing
 
 /// Requests and responses in the absence of errors, with both HTTP/1.1 engines.
-@Suite(.bothEngines, .limited)
-struct EasyHandleTests {
+@Suite(.limited)
+struct PlainRequestTests {
     /// Responds to every request with the request's head and body, and keeps the connection open.
     static func echo() throws -> RawServer {
         try RawServer { connection in
@@ -40,7 +40,7 @@ struct EasyHandleTests {
         headers.append(HTTPField(name: try #require(.init("x-LOWER")), value: ""))
         headers.append(HTTPField(name: .cookie, value: "a=1"))
         headers.append(HTTPField(name: .cookie, value: "b=2"))
-        let record = try await CurlTransport.tested().run(
+        let record = try await CurlTransport().run(
             .get, server.url("/a/../b/%C3%A4?q=1&r"), headers: headers)
         #expect(record.error == nil)
         #expect(record.head?.status == .ok)
@@ -64,7 +64,7 @@ struct EasyHandleTests {
     @Test(arguments: ["POST", "PUT", "PATCH", "DELETE", "GET", "QUERY", "PURGE"])
     func bodyIsSentWithContentLength(method: String) async throws {
         let server = try Self.echo()
-        let record = try await CurlTransport.tested().run(
+        let record = try await CurlTransport().run(
             HTTPMethod(method), server.url(), body: .data(Data("hello".utf8)))
         #expect(record.error == nil)
         #expect(text(record).hasPrefix("\(method) / HTTP/1.1\r\n"))
@@ -78,7 +78,7 @@ struct EasyHandleTests {
     @Test(arguments: ["POST", "PUT", "PATCH"])
     func emptyBodySendsZeroContentLength(method: String) async throws {
         let server = try Self.echo()
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         for body in [HTTPBody.data(Data()), nil] {
             let record = try await transport.run(HTTPMethod(method), server.url(), body: body)
             #expect(record.error == nil)
@@ -97,7 +97,7 @@ struct EasyHandleTests {
                 continuation.finish()
             }
         }
-        let record = try await CurlTransport.tested().run(.post, server.url(), body: body)
+        let record = try await CurlTransport().run(.post, server.url(), body: body)
         #expect(record.error == nil)
         #expect(text(record).contains("Transfer-Encoding: chunked\r\n"))
         #expect(!text(record).contains("Content-Length"))
@@ -106,7 +106,7 @@ struct EasyHandleTests {
 
     @Test func headHasNoBody() async throws {
         let server = try Self.echo()
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         let record = try await transport.run(.head, server.url())
         #expect(record.error == nil)
         #expect(record.head?.status == .ok)
@@ -119,7 +119,7 @@ struct EasyHandleTests {
 
     @Test func connectionsAreReused() async throws {
         let server = try Self.echo()
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         for index in 0..<20 {
             // Each path is requested twice in a row.
             let record = try await transport.run(.get, server.url("/\(index / 2)"))
@@ -143,7 +143,7 @@ struct EasyHandleTests {
                     + "HTTP/1.1 200 Fine\r\nX-A: 1\r\nx-a: 2\r\nTransfer-Encoding: chunked\r\n\r\n"
                     + "3\r\nabc\r\n0\r\nX-Sum: 9\r\nx-sum: 10\r\n\r\n")
         }
-        let record = try await CurlTransport.tested().run(.get, server.url())
+        let record = try await CurlTransport().run(.get, server.url())
         #expect(record.error == nil)
         #expect(record.informational.map(\.status.code) == [103, 100])
         #expect(record.head?.status.reasonPhrase == "Fine")

@@ -7,9 +7,9 @@ import HTTPTypes
 import TestSupport
 import Testing
 
-/// Connections and requests of the transport's own HTTP/1.1 engine; both engines must agree.
-@Suite(.limited, .bothEngines)
-struct HTTP1EngineTests {
+/// Connections and requests of the engine.
+@Suite(.limited)
+struct EngineTests {
     /// A server that responds with the first line of each request.
     private func echoing() throws -> RawServer {
         try RawServer { connection in
@@ -23,7 +23,7 @@ struct HTTP1EngineTests {
     @Test func headOfAFailedRequestIsNotSent() async throws {
         let server = try echoing()
         let dead = try DeadPort.Refusing()
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         for number in 0..<50 {
             let failed = try await transport.run(.get, "http://127.0.0.1:\(dead.port)/secret") {
                 $0.headers[.authorization] = "Bearer secret"
@@ -37,7 +37,7 @@ struct HTTP1EngineTests {
     /// An idle connection with other options makes room for one that a request needs.
     @Test func idleConnectionMakesRoom() async throws {
         let server = try echoing()
-        let transport = CurlTransport.tested { $0.connectionsPerHost = 1 }
+        let transport = CurlTransport { $0.connectionsPerHost = 1 }
         for family in [TransportOptions.AddressFamily.any, .ipv4, .any] {
             let record = try await transport.run(.get, server.url("/")) {
                 $0.options.addressFamily = family
@@ -46,10 +46,9 @@ struct HTTP1EngineTests {
         }
     }
 
-    /// The limit in total holds with both values of `http1Engine`.
     @Test func maximumConnectionsIsNotExceeded() async throws {
         let server = try echoing()
-        let transport = CurlTransport.tested { $0.maximumConnections = 2 }
+        let transport = CurlTransport { $0.maximumConnections = 2 }
         let request = TransportRequest(url: try .test(server.url("/")))
         let recorders = (0..<12).map { _ in RecordingReceiver() }
         for recorder in recorders { _ = transport.start(request, receiver: recorder) }
@@ -60,7 +59,7 @@ struct HTTP1EngineTests {
     /// A connection that becomes idle makes room for a request that already waits.
     @Test func connectionThatBecomesIdleMakesRoom() async throws {
         let server = try HeldServer()
-        let transport = CurlTransport.tested { $0.connectionsPerHost = 1 }
+        let transport = CurlTransport { $0.connectionsPerHost = 1 }
         let held = TransportRequest(url: try .test(server.url("/held")))
         var other = TransportRequest(url: try .test(server.url("/other")))
         other.options.addressFamily = .ipv4
@@ -82,7 +81,7 @@ struct HTTP1EngineTests {
             while connection.readHead() != nil { connection.respond("good") }
         }
         let url = "http://two.errand.test:\(server.port)/"
-        let record = try await CurlTransport.tested().run(.get, url) {
+        let record = try await CurlTransport().run(.get, url) {
             $0.options.addressOverrides = [
                 "two.errand.test:\(server.port)": ["127.0.0.1", "127.0.0.2"]
             ]
@@ -98,7 +97,7 @@ struct HTTP1EngineTests {
         let proxy = try RawServer { connection in
             while let head = connection.readHead() { connection.respond(head) }
         }
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         for (index, target) in ["http://a.test/x?y=1", "http://b.test:8080/"].enumerated() {
             let record = try await transport.run(.get, target) {
                 $0.options.proxy = .url("http://user:secret@127.0.0.1:\(proxy.port)")
@@ -118,7 +117,7 @@ struct HTTP1EngineTests {
 
     @Test func missingProxyIsNamed() async throws {
         let dead = try DeadPort.Refusing()
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         for host in ["127.0.0.1:\(dead.port)", "missing-proxy.invalid:1"] {
             let record = try await transport.run(.get, "http://a.test/") {
                 $0.options.proxy = .url("http://\(host)")
@@ -138,7 +137,7 @@ struct HTTP1EngineTests {
         }
         let body = HTTPBody.data(Data(count: 64 << 20))
         for _ in 0..<10 {
-            let record = try await CurlTransport.tested { $0.http1Engine = .own }.run(
+            let record = try await CurlTransport().run(
                 .post, server.url(), body: body)
             #expect(record.error == nil)
             #expect(record.body == Data("whole".utf8))
@@ -148,8 +147,8 @@ struct HTTP1EngineTests {
     /// Three clients take the only connection in turn, so a request of theirs waits nearly always.
     @Test func requestWithOtherOptionsGetsAConnectionToABusyHost() async throws {
         let server = try echoing()
-        let transport = CurlTransport.tested {
-            ($0.http1Engine, $0.connectionsPerHost) = (.own, 1)
+        let transport = CurlTransport {
+            $0.connectionsPerHost = 1
         }
         let url = server.url("/")
         let clients = (0..<3).map { _ in
@@ -170,7 +169,7 @@ struct HTTP1EngineTests {
             connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhiX")
         }
         let (stream, continuation) = AsyncStream.makeStream(of: Data.self)
-        let transport = CurlTransport.tested { $0.http1Engine = .own }
+        let transport = CurlTransport()
         let record = try await transport.run(
             .post, server.url(), body: .stream(isReplayable: false) { stream }
         ) { $0.timeouts.idle = nil }
@@ -188,7 +187,7 @@ struct HTTP1EngineTests {
                     "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 2\r\n\r\nhi")
             }
         }
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         for _ in 0..<2 {
             let record = try await transport.run(.get, server.url())
             #expect(record.text == "hi" && record.error == nil, "\(record.errorText)")
@@ -201,7 +200,7 @@ struct HTTP1EngineTests {
         let body = HTTPBody.stream(length: -5) {
             AsyncStream<Data> { $0.finish() }
         }
-        let record = try await CurlTransport.tested().run(.post, server.url(), body: body)
+        let record = try await CurlTransport().run(.post, server.url(), body: body)
         #expect(record.error?.code == .invalidBody, "\(record.errorText)")
         #expect(server.connections == 0)
     }
