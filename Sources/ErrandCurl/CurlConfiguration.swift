@@ -16,15 +16,14 @@ public struct CurlConfiguration: Sendable, Hashable {
     ///
     /// Default `nil`.
     ///
-    /// The engine and libcurl count `http` connections separately. Both carry requests to one host only if endpoints
-    /// override the HTTP version or the proxy.
+    /// A connection with HTTP/2 carries many requests.
     public var connectionsPerHost: Int?
     /// The maximum number of idle connections that are kept for later requests.
     ///
     /// Default 128. Values below 1 count as 1. With several ``loops``, the minimum of 1 applies to
-    /// each loop. The HTTP/1.1 engine and libcurl each keep up to this number.
+    /// each loop.
     public var idleConnections = 128
-    /// The time after which the own engine closes an idle connection, that of libcurl; a setting for tests.
+    /// The time after which an idle connection is closed; a setting for tests.
     package var idleLifetime = Duration.seconds(118)
     /// Whether a new connection resumes the TLS session of an earlier connection to the same server
     /// with the same trust settings.
@@ -46,27 +45,10 @@ public struct CurlConfiguration: Sendable, Hashable {
     /// requests if ``connectionsPerHost`` is set. Other requests go to the loop with the fewest
     /// transfers.
     public var loops = 1
-    /// The implementation of HTTP/1.1.
-    ///
-    /// Default ``HTTP1Engine/own``.
-    public var http1Engine = HTTP1Engine.own
     /// The transport's name in events and errors, and the name of the loop thread.
     ///
     /// Default `curl`.
     public var name = "curl"
-
-    /// An implementation of HTTP/1.1.
-    public enum HTTP1Engine: Sendable, Hashable {
-        /// Errand's own, over connections that libcurl opens.
-        ///
-        /// libcurl carries HTTP/2, the first request to an `https` origin, `http` requests whose
-        /// proxy the environment or a bypass list decides, and all requests if
-        /// ``maximumConnections`` is set. If ``connectionsPerHost`` is set, or if libcurl does not use
-        /// OpenSSL, it also carries `https` requests that do not require HTTP/1.1.
-        case own
-        /// libcurl.
-        case libcurl
-    }
 
     /// Creates a configuration with the default of each property.
     public init() {}

@@ -12,22 +12,11 @@
 
         /// The version, such as `7.88.1`.
         let version: String
-        /// Whether libcurl supports HTTP/2.
-        var hasHTTP2: Bool
-        /// Whether libcurl can reuse a connection that uses HTTP/2 with prior knowledge.
-        ///
-        /// libcurl 7.88 fails with error 16 on the second request.
-        let reusesPriorKnowledge: Bool
         /// Whether a resumed TLS session includes the peer's certificate chain.
         ///
         /// From version 8.12 on, libcurl stores sessions in a serialized form that contains only
         /// the peer's own certificate.
         let sessionsKeepChains: Bool
-        /// Whether libcurl joins a folded first header line to a line whose memory it has freed.
-        ///
-        /// Versions from 7.83 to before 8.1.0 do this when a handle is reused, so a server can
-        /// crash the process.
-        let mishandlesFoldedFirstLines: Bool
         /// Whether libcurl buffers input below TLS, which OpenSSL does not know.
         let buffersBelowTLS: Bool
         /// Whether libcurl supports TLS.
@@ -48,23 +37,13 @@
         /// Whether a connection uses the compiled-in certificate directory although its option is
         /// cleared, as from version 8.17 on, or never cleared.
         let keepsDirectory: Bool
-        /// Whether a proxy is set in the environment.
-        ///
-        /// Read once, because reading the environment while another thread changes it is not safe.
-        let environmentNamesProxy: Bool
-        /// The entries of `no_proxy` or `NO_PROXY`, read once for the same reason.
-        let environmentBypass: [String]
 
         private init() {
             CurlLibrary.initialize()
             let information = errand_version_info()?.pointee
             let features = information?.features ?? 0
             version = information?.version.map { String(cString: $0) } ?? "unknown"
-            hasHTTP2 = features & CURL_VERSION_HTTP2 != 0
-            reusesPriorKnowledge = (information?.version_num ?? 0) >= 0x08_00_00
             sessionsKeepChains = (information?.version_num ?? 0) < 0x08_0C_00
-            mishandlesFoldedFirstLines = (0x07_53_00..<0x08_01_00).contains(
-                information?.version_num ?? 0)
             buffersBelowTLS = (0x08_01_00..<0x08_09_00).contains(information?.version_num ?? 0)
             hasTLS = features & CURL_VERSION_SSL != 0
             hasUnixSockets = features & CURL_VERSION_UNIX_SOCKETS != 0
@@ -77,20 +56,6 @@
             directory = information?.capath.map { String(cString: $0) }
             keepsDirectory = Self.keepsDirectory(
                 directory, bundle: bundle, version: information?.version_num ?? 0)
-            environmentNamesProxy = [
-                "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY",
-            ]
-            .contains { (name: String) in getenv(name).map { $0[0] != 0 } ?? false }
-            let bypass = ["no_proxy", "NO_PROXY"].lazy.compactMap { (name: String) in
-                getenv(name).flatMap { $0[0] != 0 ? String(cString: $0) : nil }
-            }
-            environmentBypass = Self.bypassEntries(bypass.first ?? "")
-        }
-
-        /// The entries of a variable, which commas, spaces or both separate.
-        static func bypassEntries(_ text: String) -> [String] {
-            text.utf8.split { $0 == UInt8(ascii: ",") || $0 == 0x20 || $0 == 0x09 }
-                .map { String(Substring($0)) }
         }
 
         /// See ``keepsDirectory``.
@@ -116,11 +81,8 @@
             try request.checkForMistakes()
             if request.isSecure, !library.hasTLS { throw unsupported("TLS") }
             guard !request.options.hasDefaults else { return }
-            try request.checkTrailerVersion()
-            switch request.options.httpVersion {
-            case .automatic, .http11: break
-            case .http2, .http2PriorKnowledge:
-                if !library.hasHTTP2 { throw unsupported("HTTP/2") }
+            if request.options.httpVersion == .http2, !library.hasOpenSSL {
+                throw unsupported("OpenSSL, which HTTP/2 over TLS requires")
             }
             if case .url(let url, _) = request.options.proxy, !library.hasSecureProxies,
                 url.lowercasedASCII().starts(withBytes: "https:")

@@ -2,7 +2,7 @@
     import CLibcurl
     public import ErrandTransport
 
-    /// A transport that uses libcurl's multi interface on one thread, or on several with
+    /// A transport over connections that libcurl opens, on one thread, or on several with
     /// ``CurlConfiguration/loops``.
     ///
     /// It supports HTTP/1.1, HTTP/2 over TLS and HTTP/2 with prior knowledge, streaming request and
@@ -60,7 +60,6 @@
         public func start(
             _ request: TransportRequest, receiver: any TransferReceiver
         ) -> any Transfer {
-            let request = request.sendingTrailersOverHTTP11()
             var source: Result<any BodySource, RequestError>?
             if let body = request.body {
                 do throws(RequestError) {
@@ -94,39 +93,24 @@
 
         private func mailbox(for request: TransportRequest) -> Mailbox {
             guard mailboxes.count > 1 else { return mailboxes[0] }
-            let usesHostLoop = assignsHostsToOneLoop || EasyHandle.sharesConnections(request)
+            let usesHostLoop = assignsHostsToOneLoop || Self.mayShareConnection(request)
             let index =
                 usesHostLoop
                 ? LoopChoice.index(forHost: request.host, of: mailboxes.count)
                 : LoopChoice.leastBusy(of: mailboxes.count) { mailboxes[$0].activeTransfers }
             return mailboxes[index]
         }
-    }
 
-    extension TransportRequest {
-        /// Throws if the request has trailers and must not use HTTP/1.1.
-        func checkTrailerVersion() throws(RequestError) {
-            switch options.httpVersion {
-            case .automatic, .http11: return
-            case .http2, .http2PriorKnowledge:
-                guard body?.trailerSource != nil else { return }
-                throw RequestError(
-                    .unsupported, stage: .transport,
-                    "libcurl cannot send trailers over HTTP/2. Set httpVersion to automatic or "
-                        + "http11, or remove the trailers.")
+        /// Whether a request may share its connection with others.
+        private static func mayShareConnection(_ request: TransportRequest) -> Bool {
+            switch request.options.httpVersion {
+            case .automatic, .http2: request.isSecure
+            case .http11: false
+            case .http2PriorKnowledge: true
             }
         }
-
-        /// The request, restricted to HTTP/1.1 if it has trailers and the version is not set.
-        func sendingTrailersOverHTTP11() -> TransportRequest {
-            guard isSecure, body?.trailerSource != nil, options.httpVersion == .automatic else {
-                return self
-            }
-            var request = self
-            request.options.httpVersion = .http11
-            return request
-        }
     }
+
 #else
     public import ErrandTransport
 

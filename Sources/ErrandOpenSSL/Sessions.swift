@@ -4,6 +4,8 @@ extension OpenSSL {
     /// An `SSL_CTX`: what the connections that are made from it share.
     package final class Contexts: FunctionGroup {
         package typealias SetOptions = @convention(c) (Object?, UInt64) -> UInt64
+        package typealias SetNames =
+            @convention(c) (Object?, UnsafePointer<UInt8>?, UInt32) -> Int32
         package typealias SetVerify = @convention(c) (Object?, Int32, Object?) -> Void
         package typealias VerifyCallback = @convention(c) (Object?, Object?) -> Int32
         package typealias SetVerifyCallback =
@@ -30,6 +32,7 @@ extension OpenSSL {
         package let SSL_CTX_free: Free
         package let SSL_CTX_ctrl: Control
         package let SSL_CTX_set_options: SetOptions
+        package let SSL_CTX_set_alpn_protos: SetNames
         // The peer's certificate.
         package let SSL_CTX_set_verify: SetVerify
         package let SSL_CTX_set_cert_verify_callback: SetVerifyCallback
@@ -52,6 +55,7 @@ extension OpenSSL {
             SSL_CTX_free = try find("SSL_CTX_free")
             SSL_CTX_ctrl = try find("SSL_CTX_ctrl")
             SSL_CTX_set_options = try find("SSL_CTX_set_options")
+            SSL_CTX_set_alpn_protos = try find("SSL_CTX_set_alpn_protos")
             SSL_CTX_set_verify = try find("SSL_CTX_set_verify")
             SSL_CTX_set_cert_verify_callback = try find("SSL_CTX_set_cert_verify_callback")
             SSL_CTX_set_default_verify_paths = try find("SSL_CTX_set_default_verify_paths")
@@ -82,6 +86,7 @@ extension OpenSSL {
         package let SSL_new: Get
         package let SSL_free: Free
         package let SSL_ctrl: Control
+        package let SSL_set_options: Contexts.SetOptions
         package let SSL_get_SSL_CTX: Get
         package let SSL_get0_param: Get
         package let SSL_set1_host: SetText
@@ -105,6 +110,7 @@ extension OpenSSL {
             SSL_new = try find("SSL_new")
             SSL_free = try find("SSL_free")
             SSL_ctrl = try find("SSL_ctrl")
+            SSL_set_options = try find("SSL_set_options")
             SSL_get_SSL_CTX = try find("SSL_get_SSL_CTX")
             SSL_get0_param = try find("SSL_get0_param")
             SSL_set1_host = try find("SSL_set1_host")

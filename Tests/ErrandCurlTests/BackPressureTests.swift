@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Pausing the receiver stops the transfer without losing data.
-@Suite(.limited, .bothEngines)
+@Suite(.limited)
 struct BackPressureTests {
     @Test func everyChunkPaused() async throws {
         let size = 3_000_000
@@ -19,7 +19,7 @@ struct BackPressureTests {
             connection.write(bytes)
         }
         let recorder = RecordingReceiver { _ in .pause }
-        let transfer = CurlTransport.tested().start(
+        let transfer = CurlTransport().start(
             TransportRequest(url: try .test(server.url())), receiver: recorder)
         var chunks = 0
         while recorder.record.end == nil {
@@ -41,13 +41,13 @@ struct BackPressureTests {
             let chunk = [UInt8](repeating: 1, count: 64 << 10)
             while connection.write(chunk) { written.withLock { $0 += chunk.count } }
         }
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         let recorder = RecordingReceiver(keepsBody: false) { _ in .pause }
         let transfer = transport.start(
             TransportRequest(url: try .test(server.url())), receiver: recorder)
         try await recorder.until { $0.chunks == 1 }
         // While another transfer runs, the paused transfer receives nothing.
-        let other = try EasyHandleTests.echo()
+        let other = try PlainRequestTests.echo()
         for _ in 0..<50 { _ = try await transport.run(.get, other.url()) }
         #expect(recorder.record.chunks == 1)
         transfer.cancel()
@@ -56,9 +56,9 @@ struct BackPressureTests {
     }
 
     @Test func resumeBeforeNextChunkContinuesTransfer() async throws {
-        let server = try EasyHandleTests.echo()
+        let server = try PlainRequestTests.echo()
         let recorder = RecordingReceiver { _ in .pause }
-        let transfer = CurlTransport.tested().start(
+        let transfer = CurlTransport().start(
             TransportRequest(url: try .test(server.url())), receiver: recorder)
         try await recorder.until { $0.chunks == 1 }
         transfer.resumeReceiving()
@@ -68,11 +68,11 @@ struct BackPressureTests {
     }
 
     @Test func uploadWaitsForSlowSource() async throws {
-        let server = try EasyHandleTests.echo()
+        let server = try PlainRequestTests.echo()
         let (stream, continuation) = AsyncStream.makeStream(of: Data.self)
         let recorder = RecordingReceiver()
         let body = HTTPBody.stream(length: 6) { stream }
-        _ = CurlTransport.tested().start(
+        _ = CurlTransport().start(
             TransportRequest(method: .put, url: try .test(server.url()), body: body),
             receiver: recorder)
         for part in ["ab", "cd", "ef"] {

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// A transfer can be cancelled at any time and ends exactly once.
-@Suite(.limited, .bothEngines)
+@Suite(.limited)
 struct CancelTests {
     /// Sends a body without end.
     static func endless() throws -> RawServer {
@@ -26,7 +26,7 @@ struct CancelTests {
 
     @Test func cancelBeforeResponse() async throws {
         let server = try Self.silent()
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         let recorder = RecordingReceiver()
         let transfer = transport.start(
             TransportRequest(url: try .test(server.url())), receiver: recorder)
@@ -41,7 +41,7 @@ struct CancelTests {
 
     @Test func cancelWhileReceivingBody() async throws {
         let server = try Self.endless()
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         let recorder = RecordingReceiver(keepsBody: false)
         let transfer = transport.start(
             TransportRequest(url: try .test(server.url())), receiver: recorder)
@@ -54,7 +54,7 @@ struct CancelTests {
 
     @Test func cancelFromCallback() async throws {
         let server = try Self.endless()
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         let holder = Mutex<(any Transfer)?>(nil)
         let recorder = RecordingReceiver(keepsBody: false) { record in
             if record.chunks == 2 { holder.withLock { $0 }?.cancel() }
@@ -72,7 +72,7 @@ struct CancelTests {
     @Test func stopDemandCancels() async throws {
         let server = try Self.endless()
         let recorder = RecordingReceiver(keepsBody: false) { $0.chunks == 3 ? .stop : .more }
-        _ = CurlTransport.tested().start(
+        _ = CurlTransport().start(
             TransportRequest(url: try .test(server.url())), receiver: recorder)
         let record = try await recorder.ended()
         #expect(record.error?.code == .cancelled)
@@ -82,7 +82,7 @@ struct CancelTests {
     @Test func cancelWhilePaused() async throws {
         let server = try Self.endless()
         let recorder = RecordingReceiver(keepsBody: false) { _ in .pause }
-        let transfer = CurlTransport.tested().start(
+        let transfer = CurlTransport().start(
             TransportRequest(url: try .test(server.url())), receiver: recorder)
         try await recorder.until { $0.chunks == 1 }
         transfer.cancel()
@@ -93,8 +93,8 @@ struct CancelTests {
 
     @Test func transportWorksAfterThousandCancellations() async throws {
         let silent = try Self.silent()
-        let server = try EasyHandleTests.echo()
-        let transport = CurlTransport.tested()
+        let server = try PlainRequestTests.echo()
+        let transport = CurlTransport()
         let recorders = (0..<1000).map { _ in RecordingReceiver() }
         let request = TransportRequest(url: try .test(silent.url()))
         let transfers = recorders.map { transport.start(request, receiver: $0) }
@@ -112,7 +112,7 @@ struct CancelTests {
 
     @Test func shutDownEndsActiveAndLaterTransfers() async throws {
         let server = try Self.silent()
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         let recorders = (0..<5).map { _ in RecordingReceiver() }
         let request = TransportRequest(url: try .test(server.url()))
         for recorder in recorders { _ = transport.start(request, receiver: recorder) }
@@ -126,9 +126,9 @@ struct CancelTests {
     }
 
     @Test func releasedTransportFinishesTransfers() async throws {
-        let server = try EasyHandleTests.echo()
+        let server = try PlainRequestTests.echo()
         let recorder = RecordingReceiver()
-        var transport: CurlTransport? = CurlTransport.tested()
+        var transport: CurlTransport? = CurlTransport()
         _ = transport?.start(TransportRequest(url: try .test(server.url())), receiver: recorder)
         transport = nil
         #expect(try await recorder.ended().error == nil)

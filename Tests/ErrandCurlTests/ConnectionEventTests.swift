@@ -8,7 +8,7 @@
     import Testing
 
     /// The reports of connections, with both HTTP/1.1 engines.
-    @Suite(.limited, .bothEngines) struct ConnectionEventTests {
+    @Suite(.limited) struct ConnectionEventTests {
         private let server = LoopbackServer()
 
         /// Collects the reports of a transport.
@@ -51,7 +51,7 @@
 
         @Test func requestsNameTheirConnection() async throws {
             try await start { _ in LoopbackResponse(body: "ok") }
-            let transport = CurlTransport.tested()
+            let transport = CurlTransport()
             let reports = Reports(transport)
             let first = try await run(transport)
             let second = try await run(transport)
@@ -75,7 +75,7 @@
         /// The transport is still referenced: its release closes the connections, too.
         @Test func shutDownClosesIdleConnections() async throws {
             try await start { _ in LoopbackResponse(body: "ok") }
-            let transport = CurlTransport.tested()
+            let transport = CurlTransport()
             let reports = Reports(transport)
             _ = try await run(transport)
             transport.shutDown()
@@ -88,7 +88,7 @@
             try await start { _ in
                 LoopbackResponse(headers: ["Connection": "close"], body: "ok")
             }
-            let transport = CurlTransport.tested()
+            let transport = CurlTransport()
             let reports = Reports(transport)
             _ = try await run(transport)
             _ = try await run(transport)
@@ -102,7 +102,7 @@
         @Test func cancelledRequestClosesItsConnection() async throws {
             let gate = Gate()
             try await start { _ in .silence(until: gate) }
-            let transport = CurlTransport.tested()
+            let transport = CurlTransport()
             let reports = Reports(transport)
             let receiver = RecordingReceiver()
             let transfer = transport.start(
@@ -118,7 +118,7 @@
         @Test func timeLimitClosesTheConnection() async throws {
             let gate = Gate()
             try await start { _ in .silence(until: gate) }
-            let transport = CurlTransport.tested()
+            let transport = CurlTransport()
             let reports = Reports(transport)
             let receiver = RecordingReceiver()
             var request = TransportRequest(url: try HTTPURL(parsing: server.url("/")))
@@ -139,7 +139,7 @@
                     connection.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL")
                 }
             }
-            let transport = CurlTransport.tested()
+            let transport = CurlTransport()
             let reports = Reports(transport)
             #expect(try await transport.run(.get, server.url()).error == nil)
             received.signal()
@@ -148,9 +148,8 @@
 
         /// The idle limit of the pool; libcurl's own is not known to the transport.
         @Test func idleConnectionIsClosedAfterItsLimit() async throws {
-            guard BothEngines.current == .own else { return }
             try await start { _ in LoopbackResponse(body: "ok") }
-            let transport = CurlTransport.tested { $0.idleLifetime = .milliseconds(1) }
+            let transport = CurlTransport { $0.idleLifetime = .milliseconds(1) }
             let reports = Reports(transport)
             _ = try await run(transport)
             #expect(try await reports.reasons(2) == ["opened", "idleLimit"])
@@ -159,7 +158,7 @@
 
         @Test func malformedResponseIsAFailure() async throws {
             try await start { _ in .raw("HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n") }
-            let transport = CurlTransport.tested()
+            let transport = CurlTransport()
             let reports = Reports(transport)
             #expect(try await run(transport).end?.error != nil)
             #expect(try await reports.reasons(2) == ["opened", "failed"])
@@ -168,7 +167,7 @@
 
         @Test func releaseOfTheTransportIsAShutdown() async throws {
             try await start { _ in LoopbackResponse(body: "ok") }
-            var transport: CurlTransport? = .tested()
+            var transport: CurlTransport? = CurlTransport()
             let reports = Reports(try #require(transport))
             _ = try await run(try #require(transport))
             transport = nil
@@ -178,7 +177,7 @@
 
         @Test func connectionThatCannotBeOpenedIsNotReported() async throws {
             let dead = try DeadPort.Refusing()
-            let transport = CurlTransport.tested()
+            let transport = CurlTransport()
             let receiver = RecordingReceiver()
             let reports = Reports(transport)
             _ = transport.start(
@@ -198,8 +197,7 @@
             let second = LoopbackServer()
             second.route("/") { _ in LoopbackResponse(body: "ok") }
             try await second.start()
-            let transport = CurlTransport.tested { $0.idleConnections = 1 }
-            guard BothEngines.current == .own else { return }
+            let transport = CurlTransport { $0.idleConnections = 1 }
             let reports = Reports(transport)
             _ = try await run(transport)
             let receiver = RecordingReceiver()

@@ -9,11 +9,11 @@ import TestSupport
 import Testing
 
 /// `Expect: 100-continue`: the body is sent after the server's interim response.
-@Suite(.limited, .bothEngines)
+@Suite(.limited)
 struct ExpectTests {
     private func run(
         _ method: HTTPMethod, on server: RawServer,
-        over transport: CurlTransport = CurlTransport.tested(),
+        over transport: CurlTransport = CurlTransport(),
         body: HTTPBody = .data(Data(count: 100_000))
     ) async throws -> RecordingReceiver.Record {
         try await transport.run(method, server.url()) {
@@ -43,7 +43,7 @@ struct ExpectTests {
             guard let head = connection.readHead() else { return }
             connection.respond(head.lowercased().contains("expect:") ? "sent" : "left out")
         }
-        let record = try await CurlTransport.tested().run(.post, server.url()) {
+        let record = try await CurlTransport().run(.post, server.url()) {
             $0.headers[.expect] = "100-continue"
             $0.body = body.map { .data($0) }
         }
@@ -86,7 +86,7 @@ struct ExpectTests {
                         : "Transfer-Encoding: chunked\r\n\r\n2\r\nno\r\n0\r\n\r\n")
             }
         }
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         for _ in 0..<3 {
             let record = try await run(method, on: server, over: transport)
             #expect(record.error == nil, "\(String(describing: record.error))")

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Every network and server failure ends the transfer once, with a typed error.
-@Suite(.limited, .bothEngines)
+@Suite(.limited)
 struct FailureTests {
     /// Sends these bytes in response to the first request of each connection, then closes it.
     static func responding(_ text: String) throws -> RawServer {
@@ -100,7 +100,7 @@ struct FailureTests {
     @Test(arguments: cases)
     func unusualResponsesHaveTypedResults(_ item: Case) async throws {
         let server = try Self.responding(item.response)
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         // Replay is allowed, as for a GET by an agent, because the server may close the kept
         // connection as the second request arrives.
         func allowReplay(_ request: inout TransportRequest) { request.options.mayReplay = true }
@@ -115,7 +115,7 @@ struct FailureTests {
 
     @Test func resetAtAnyByteFails() async throws {
         let response = Array("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello".utf8)
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         for count in 0..<response.count {
             let server = try RawServer { connection in
                 _ = connection.readHead()
@@ -140,7 +140,7 @@ struct FailureTests {
         // More than the buffers of both sockets hold.
         let body = HTTPBody.data(Data(count: 64 << 20))
         for _ in 0..<10 {
-            let record = try await CurlTransport.tested().run(.post, server.url(), body: body)
+            let record = try await CurlTransport().run(.post, server.url(), body: body)
             #expect(record.error?.code == .connectionLost, "\(String(describing: record.error))")
             #expect(record.ends == 1)
         }
@@ -149,7 +149,7 @@ struct FailureTests {
     @Test func refusedConnection() async throws {
         let server = try RawServer { _ in }
         server.stop()
-        let record = try await CurlTransport.tested().run(.get, server.url())
+        let record = try await CurlTransport().run(.get, server.url())
         #expect(record.error?.code == .cannotConnect)
         #expect(record.error?.stage == .transport)
         #expect((record.error?.underlying as? CurlError)?.code == 7)
@@ -157,7 +157,7 @@ struct FailureTests {
     }
 
     @Test func unknownHost() async throws {
-        let record = try await CurlTransport.tested().run(.get, "http://does-not-exist.invalid/")
+        let record = try await CurlTransport().run(.get, "http://does-not-exist.invalid/")
         #expect(record.error?.code == .cannotFindHost)
     }
 
@@ -166,14 +166,14 @@ struct FailureTests {
             _ = connection.readBody(5)
             connection.write("HTTP/1.1 400 Bad Request\r\n\r\n")
         }
-        let record = try await CurlTransport.tested().run(.get, "https://127.0.0.1:\(server.port)/")
+        let record = try await CurlTransport().run(.get, "https://127.0.0.1:\(server.port)/")
         #expect(record.error?.code == .secureConnectionFailed)
     }
 
     @Test func fiveThousandFields() async throws {
         let lines = (0..<5000).map { "X-\($0): \($0)\r\n" }.joined()
         let server = try Self.responding(Self.ok + lines + "Content-Length: 2\r\n\r\nhi")
-        let record = try await CurlTransport.tested().run(.get, server.url())
+        let record = try await CurlTransport().run(.get, server.url())
         #expect(record.error == nil)
         #expect(record.head?.headers.count == 5001)
     }
@@ -182,7 +182,7 @@ struct FailureTests {
     func longLine(length: Int) async throws {
         let line = "X-Long: " + String(repeating: "a", count: length) + "\r\n"
         let server = try Self.responding(Self.ok + line + "Content-Length: 2\r\n\r\nhi")
-        let record = try await CurlTransport.tested().run(.get, server.url()) {
+        let record = try await CurlTransport().run(.get, server.url()) {
             $0.options.maximumHeadBytes = 100 << 10
         }
         #expect(record.error?.code == (length < 100 << 10 ? nil : .badServerResponse))
@@ -191,7 +191,7 @@ struct FailureTests {
     @Test func headBeyondLimitFails() async throws {
         let server = try Self.responding(
             Self.ok + "X-A: 0123456789\r\nContent-Length: 2\r\n\r\nhi")
-        let record = try await CurlTransport.tested().run(.get, server.url()) {
+        let record = try await CurlTransport().run(.get, server.url()) {
             $0.options.maximumHeadBytes = 40
         }
         #expect(record.error?.code == .badServerResponse)
@@ -199,7 +199,7 @@ struct FailureTests {
 
     @Test func bodyBeyondLimitFails() async throws {
         let server = try CancelTests.endless()
-        let record = try await CurlTransport.tested().run(.get, server.url()) {
+        let record = try await CurlTransport().run(.get, server.url()) {
             $0.options.maximumBodyBytes = 100_000
         }
         #expect(record.error?.code == .bodyTooLarge)
@@ -208,7 +208,7 @@ struct FailureTests {
 
     @Test func errorsContainNoSecrets() async throws {
         let server = try Self.responding("")
-        let record = try await CurlTransport.tested().run(
+        let record = try await CurlTransport().run(
             .get, server.url("/path?token=sesame"), headers: [.authorization: "Bearer sesame"])
         let error = try #require(record.error)
         #expect(!String(describing: error).contains("sesame"))

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Heads that exceed the request's limit.
-@Suite(.limited, .bothEngines)
+@Suite(.limited)
 struct HeadLimitTests {
     @Test func requestLimitApplies() async throws {
         #expect(try await runHead(headerLine(60_000), limit: 61_000) == nil)
@@ -17,39 +17,24 @@ struct HeadLimitTests {
     }
 }
 
-/// Heads that exceed libcurl's fixed limits, which cannot be configured; the errors state this.
-///
-/// The transport's own engine has only the request's limit.
+/// Only the request limits heads; libcurl's own limits do not apply.
 @Suite(.limited)
-struct FixedHeadLimitTests {
-    @Test(arguments: [110_000, 1 << 20], [CurlConfiguration.HTTP1Engine.libcurl, .own])
-    func lineBeyondLibcurlLimitFails(length: Int, engine: CurlConfiguration.HTTP1Engine)
-        async throws
-    {
-        #expect(try await runHead(headerLine(100_000), limit: 8 << 20, engine) == nil)
-        let error = try await runHead(headerLine(length), limit: 8 << 20, engine)
-        guard engine == .libcurl else { return #expect(error == nil) }
-        #expect(error?.code == .badServerResponse)
-        #expect(error?.message.contains("longer than libcurl's fixed limit of 100 KB") == true)
-        #expect(error?.underlying is CurlError)
+struct LargeHeadTests {
+    @Test(arguments: [110_000, 1 << 20])
+    func longLineIsReceived(length: Int) async throws {
+        #expect(try await runHead(headerLine(length), limit: 8 << 20) == nil)
     }
 
-    @Test(arguments: [CurlConfiguration.HTTP1Engine.libcurl, .own])
-    func headBeyondLibcurlLimitFails(engine: CurlConfiguration.HTTP1Engine) async throws {
-        let lines = String(repeating: headerLine(1000), count: 290)
-        #expect(try await runHead(lines, limit: 8 << 20, engine) == nil)
-        let more = String(repeating: headerLine(1000), count: 400)
-        let error = try await runHead(more, limit: 8 << 20, engine)
-        guard engine == .libcurl else { return #expect(error == nil) }
-        #expect(error?.code == .badServerResponse)
-        #expect(error?.message.contains("exceeds libcurl's fixed limit of 300 KB") == true)
-        #expect(error?.underlying is CurlError)
+    @Test(arguments: [290, 400])
+    func manyLinesAreReceived(count: Int) async throws {
+        let lines = String(repeating: headerLine(1000), count: count)
+        #expect(try await runHead(lines, limit: 8 << 20) == nil)
     }
 }
 
 /// Returns the error for a response with these header lines.
 private func runHead(
-    _ head: String, limit: Int, _ engine: CurlConfiguration.HTTP1Engine = BothEngines.current
+    _ head: String, limit: Int
 ) async throws -> RequestError? {
     let server = try RawServer { connection in
         while connection.readHead() != nil {
@@ -57,7 +42,7 @@ private func runHead(
         }
     }
     defer { server.stop() }
-    let record = try await CurlTransport.tested { $0.http1Engine = engine }
+    let record = try await CurlTransport()
         .run(.get, server.url()) { $0.options.maximumHeadBytes = limit }
     #expect(record.error != nil || record.body == Data("hi".utf8))
     return record.error

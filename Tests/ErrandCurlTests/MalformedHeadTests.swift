@@ -8,9 +8,9 @@ import TestSupport
 import Testing
 
 /// Heads that libcurl and Errand could interpret differently, or that libcurl must not parse.
-@Suite(.limited, .bothEngines)
+@Suite(.limited)
 struct MalformedHeadTests {
-    private let transport = CurlTransport.tested()
+    private let transport = CurlTransport()
 
     /// Sends this response to `/odd`, and a valid one to every other request.
     private func server(_ odd: String) throws -> RawServer {

@@ -6,9 +6,9 @@ import TestSupport
 import Testing
 
 /// The number of connections that the transport reports.
-@Suite(.limited, .bothEngines)
+@Suite(.limited)
 struct OpenConnectionsTests {
-    private let transport = CurlTransport.tested()
+    private let transport = CurlTransport()
     private let server = LoopbackServer()
 
     @Test func countFollowsTheConnections() async throws {

@@ -9,22 +9,22 @@ import Testing
 @testable import ErrandCurl
 
 /// Proxies, address overrides, versions, and options that are rejected before anything is sent.
-@Suite(.limited, .bothEngines)
+@Suite(.limited)
 struct OptionsTests {
     private func text(_ record: RecordingReceiver.Record) -> String {
         String(decoding: record.body, as: UTF8.self)
     }
 
     @Test func proxyReceivesAbsoluteURLAndCredentials() async throws {
-        let proxy = try EasyHandleTests.echo()
-        let transport = CurlTransport.tested()
+        let proxy = try PlainRequestTests.echo()
+        let transport = CurlTransport()
         let record = try await transport.run(.get, "http://example.test/a?b") {
             $0.options.proxy = .url("http://user:secret@127.0.0.1:\(proxy.port)")
         }
         #expect(record.error == nil)
         #expect(text(record).hasPrefix("GET http://example.test/a?b HTTP/1.1\r\n"))
         #expect(text(record).contains("Proxy-Authorization: Basic dXNlcjpzZWNyZXQ="))
-        let server = try EasyHandleTests.echo()
+        let server = try PlainRequestTests.echo()
         let bypassed = try await transport.run(.get, server.url("/x")) {
             $0.options.proxy = .url(
                 "http://127.0.0.1:\(proxy.port)", bypass: ["127.0.0.1"])
@@ -39,7 +39,7 @@ struct OptionsTests {
     func rejectedTunnelIsProxyFailed(status: Int) async throws {
         let proxy = try FailureTests.responding(
             "HTTP/1.1 \(status) No\r\nContent-Length: 0\r\n\r\n")
-        let record = try await CurlTransport.tested().run(.get, "https://example.test/") {
+        let record = try await CurlTransport().run(.get, "https://example.test/") {
             $0.options.proxy = .url("http://user:secret@127.0.0.1:\(proxy.port)")
         }
         let error = try #require(record.error)
@@ -62,7 +62,7 @@ struct OptionsTests {
             let host = String(decoding: name.dropLast(2), as: UTF8.self)
             connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(host.utf8.count)\r\n\r\n\(host)")
         }
-        let record = try await CurlTransport.tested().run(.get, "http://example.test/") {
+        let record = try await CurlTransport().run(.get, "http://example.test/") {
             $0.options.proxy = .url("socks5h://127.0.0.1:\(proxy.port)")
         }
         #expect(record.error == nil)
@@ -70,8 +70,8 @@ struct OptionsTests {
     }
 
     @Test func addressOverrideAppliesOnlyToItsRequest() async throws {
-        let server = try EasyHandleTests.echo()
-        let transport = CurlTransport.tested()
+        let server = try PlainRequestTests.echo()
+        let transport = CurlTransport()
         let url = "http://api.example.invalid:\(server.port)/o"
         for addresses in [["127.0.0.1"], ["127.0.0.1", "127.0.0.2"], ["::1", "127.0.0.1"]] {
             let record = try await transport.run(.get, url) {
@@ -87,12 +87,12 @@ struct OptionsTests {
     }
 
     @Test func addressOverrideMatchesAnyPortAndCase() async throws {
-        let server = try EasyHandleTests.echo()
+        let server = try PlainRequestTests.echo()
         let url = "http://api.example.invalid:\(server.port)/o"
         for name in [
             "api.example.invalid", "API.Example.invalid", "API.example.INVALID:\(server.port)",
         ] {
-            let record = try await CurlTransport.tested().run(.get, url) {
+            let record = try await CurlTransport().run(.get, url) {
                 $0.options.addressOverrides = [name: ["127.0.0.1"]]
             }
             #expect(record.error == nil, "\(name)")
@@ -104,8 +104,8 @@ struct OptionsTests {
         ("bücher.invalid", "xn--bcher-kva.invalid"),
     ])
     func addressOverrideMatchesInAnySpelling(name: String, host: String) async throws {
-        let server = try EasyHandleTests.echo()
-        let record = try await CurlTransport.tested().run(.get, "http://\(host):\(server.port)/o") {
+        let server = try PlainRequestTests.echo()
+        let record = try await CurlTransport().run(.get, "http://\(host):\(server.port)/o") {
             $0.options.addressOverrides = ["\(name):\(server.port)": ["127.0.0.1"]]
             $0.timeouts.connect = .seconds(20)
         }
@@ -114,9 +114,9 @@ struct OptionsTests {
 
     @Test(arguments: ["127.1", "0x7f000001", "127.0.0.1."])
     func bypassMatchesAddressesInAnySpelling(bypass: String) async throws {
-        let proxy = try EasyHandleTests.echo()
-        let server = try EasyHandleTests.echo()
-        let record = try await CurlTransport.tested().run(.get, server.url("/x")) {
+        let proxy = try PlainRequestTests.echo()
+        let server = try PlainRequestTests.echo()
+        let record = try await CurlTransport().run(.get, server.url("/x")) {
             $0.options.proxy = .url("http://127.0.0.1:\(proxy.port)", bypass: [bypass])
         }
         #expect(text(record).hasPrefix("GET /x HTTP/1.1\r\n"))
@@ -124,10 +124,10 @@ struct OptionsTests {
 
     /// A port in the list applies to this port only, also if the next request has the same options.
     @Test func bypassAppliesToItsPort() async throws {
-        let proxy = try EasyHandleTests.echo()
-        let server = try EasyHandleTests.echo()
-        let other = try EasyHandleTests.echo()
-        let transport = CurlTransport.tested()
+        let proxy = try PlainRequestTests.echo()
+        let server = try PlainRequestTests.echo()
+        let other = try PlainRequestTests.echo()
+        let transport = CurlTransport()
         for _ in 0..<2 {
             for (target, isBypassed) in [(server, true), (other, false)] {
                 let record = try await transport.run(.get, target.url("/x")) {
@@ -157,17 +157,17 @@ struct OptionsTests {
         #expect(AddressOverride.bypass(["*"], port: 80) == "*")
         #expect(AddressOverride.bypass(["*:80"], port: 80) == "*")
         #expect(
-            CurlLibrary.bypassEntries(" a.example,*.b.example:80  [::1],,10.0.0.0/8\t")
+            ProxyEnvironment.entries(" a.example,*.b.example:80  [::1],,10.0.0.0/8\t")
                 == ["a.example", "*.b.example:80", "[::1]", "10.0.0.0/8"])
     }
 
     /// The joined addresses are longer than a host name may be.
     @Test func addressOverrideAcceptsManyAddresses() async throws {
-        let server = try EasyHandleTests.echo()
+        let server = try PlainRequestTests.echo()
         let url = "http://api.example.invalid:\(server.port)/o"
         let addresses =
             ["127.0.0.1"] + (1...9).map { "2001:0db8:1111:2222:3333:4444:5555:000\($0)" }
-        let record = try await CurlTransport.tested().run(.get, url) {
+        let record = try await CurlTransport().run(.get, url) {
             $0.options.addressOverrides = ["api.example.invalid": addresses]
         }
         #expect(record.error == nil, "\(String(describing: record.error))")
@@ -181,7 +181,7 @@ struct OptionsTests {
             asked.withLock { $0 = head ?? "" }
             connection.write("HTTP/1.1 502 No\r\nContent-Length: 0\r\n\r\n")
         }
-        let record = try await CurlTransport.tested().run(.get, "https://api.example.invalid:444/")
+        let record = try await CurlTransport().run(.get, "https://api.example.invalid:444/")
         {
             $0.options.proxy = .url("http://127.0.0.1:\(proxy.port)")
             $0.options.addressOverrides = ["api.example.invalid:444": addresses]
@@ -198,7 +198,7 @@ struct OptionsTests {
             if !start.isEmpty { connection.write(start) }
             if resets { connection.reset() } else { connection.close() }
         }
-        let record = try await CurlTransport.tested().run(.get, "https://api.example.invalid/") {
+        let record = try await CurlTransport().run(.get, "https://api.example.invalid/") {
             $0.options.proxy = .url("http://127.0.0.1:\(proxy.port)")
         }
         let error = try #require(record.error)
@@ -207,26 +207,24 @@ struct OptionsTests {
         #expect(error.message.contains("api.example.invalid"), "\(error)")
     }
 
-    /// A proxy cannot resolve the alias, whether the options or the environment set the proxy.
-    @Test func environmentProxyUsesFirstAddress() throws {
+    /// A proxy cannot resolve the alias.
+    @Test func proxyUsesFirstAddress() throws {
         let url = try HTTPURL(parsing: "https://api.example.com/")
         var options = TransportOptions()
         options.addressOverrides = ["api.example.com": ["127.0.0.1", "::1"]]
-        func usesAlias(environmentNamesProxy: Bool) -> Bool {
-            AddressOverride.route(
-                to: url, options, environmentNamesProxy: environmentNamesProxy)?.resolve != nil
+        func usesAlias(_ proxy: TransportOptions.ProxyPolicy) -> Bool {
+            options.proxy = proxy
+            return AddressOverride.route(to: url, options)?.resolve != nil
         }
-        #expect(!usesAlias(environmentNamesProxy: true))
-        #expect(usesAlias(environmentNamesProxy: false))
-        options.proxy = TransportOptions.ProxyPolicy.none
-        #expect(usesAlias(environmentNamesProxy: true))
+        #expect(!usesAlias(.url("http://p.test")))
+        #expect(usesAlias(.environment) && usesAlias(.none))
     }
 
     @Test(arguments: ["localhost.example", ".localhost.example", "*.localhost.example"])
     func bypassAcceptsAllDomainForms(bypass: String) async throws {
-        let proxy = try EasyHandleTests.echo()
-        let server = try EasyHandleTests.echo()
-        let record = try await CurlTransport.tested().run(
+        let proxy = try PlainRequestTests.echo()
+        let server = try PlainRequestTests.echo()
+        let record = try await CurlTransport().run(
             .get, "http://a.localhost.example:\(server.port)/x"
         ) {
             $0.options.addressOverrides = ["a.localhost.example": ["127.0.0.1"]]
@@ -237,7 +235,7 @@ struct OptionsTests {
     }
 
     @Test func unreachableUnixSocketIsNamedInError() async throws {
-        let record = try await CurlTransport.tested().run(.get, "http://service.example/x") {
+        let record = try await CurlTransport().run(.get, "http://service.example/x") {
             $0.options.unixSocketPath = "/nowhere/service.sock"
         }
         #expect(record.error?.code == .cannotConnect)
@@ -246,20 +244,20 @@ struct OptionsTests {
     }
 
     @Test func addressFamily() async throws {
-        let server = try EasyHandleTests.echo()
+        let server = try PlainRequestTests.echo()
         let url = "http://localhost:\(server.port)/"
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         let four = try await transport.run(.get, url) { $0.options.addressFamily = .ipv4 }
         #expect(four.error == nil)
-        let six = try await CurlTransport.tested().run(.get, url) {
+        let six = try await CurlTransport().run(.get, url) {
             $0.options.addressFamily = .ipv6
         }
         #expect(six.error != nil)
     }
 
     @Test func priorKnowledgeToHTTP1ServerFails() async throws {
-        let server = try EasyHandleTests.echo()
-        let record = try await CurlTransport.tested().run(.get, server.url()) {
+        let server = try PlainRequestTests.echo()
+        let record = try await CurlTransport().run(.get, server.url()) {
             $0.options.httpVersion = .http2PriorKnowledge
             $0.timeouts.idle = .seconds(2)
         }
@@ -267,7 +265,7 @@ struct OptionsTests {
     }
 
     @Test func invalidOptionsFailCheck() throws {
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         func code(_ change: (inout TransportRequest) -> Void) throws -> RequestError.Code? {
             var request = TransportRequest(url: try .test("https://example.test/"))
             change(&request)
@@ -359,8 +357,8 @@ struct OptionsTests {
     ) async {
         await #expect(processExitsWith: .success) {
             [list = list as String, name = name as String, isBypassed = isBypassed as Bool] in
-            let proxy = try EasyHandleTests.echo()
-            let server = try EasyHandleTests.echo()
+            let proxy = try PlainRequestTests.echo()
+            let server = try PlainRequestTests.echo()
             for other in ["no_proxy", "NO_PROXY", "all_proxy", "ALL_PROXY"] { unsetenv(other) }
             setenv("http_proxy", "http://127.0.0.1:\(proxy.port)", 1)
             setenv(name, list.replacing("PORT", with: "\(server.port)"), 1)

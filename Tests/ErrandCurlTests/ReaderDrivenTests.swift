@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Bodies whose reader continues the transfer on its own thread.
-@Suite(.limited, .bothEngines)
+@Suite(.limited)
 struct ReaderDrivenTests {
     /// The framing of a body.
     enum Framing: CaseIterable, Sendable { case length, smallChunks, largeChunks, untilClose }
@@ -44,7 +44,7 @@ struct ReaderDrivenTests {
     func theReaderGetsAllBytesInOrder(_ framing: Framing) async throws {
         let server = try Self.server(framing)
         let receiver = ChannelReceiver()
-        receiver.start(CurlTransport.tested(), TransportRequest(url: try .test(server.url())))
+        receiver.start(CurlTransport(), TransportRequest(url: try .test(server.url())))
         let channel = await receiver.channel()
         // Chunks that are kept have memory of their own.
         var chunks: [Data] = []
@@ -58,7 +58,7 @@ struct ReaderDrivenTests {
     func theReaderGetsAllBytesBeforeTheError(_ framing: Framing) async throws {
         let server = try Self.server(framing, missing: 1000)
         let receiver = ChannelReceiver()
-        receiver.start(CurlTransport.tested(), TransportRequest(url: try .test(server.url())))
+        receiver.start(CurlTransport(), TransportRequest(url: try .test(server.url())))
         let channel = await receiver.channel()
         var bytes = Data()
         let error = await #expect(throws: RequestError.self) {
@@ -72,10 +72,9 @@ struct ReaderDrivenTests {
     /// Whether the loop sleeps when the reader asks depends on the schedule, so this repeats until it
     /// does.
     @Test func theReaderRunsTurnsOfTheLoop() async throws {
-        guard BothEngines.current == .own else { return }
         while true {
             let server = try Self.server(.length)
-            let transport = CurlTransport.tested()
+            let transport = CurlTransport()
             let receiver = ChannelReceiver()
             receiver.start(transport, TransportRequest(url: try .test(server.url())))
             let channel = await receiver.channel()
@@ -89,7 +88,7 @@ struct ReaderDrivenTests {
     @Test func aReaderThatLeavesCancelsTheTransfer() async throws {
         let server = try Self.server(.length)
         let receiver = ChannelReceiver()
-        receiver.start(CurlTransport.tested(), TransportRequest(url: try .test(server.url())))
+        receiver.start(CurlTransport(), TransportRequest(url: try .test(server.url())))
         let channel = await receiver.channel()
         for _ in 0..<3 { _ = try await channel.next() }
         channel.leave()

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// A request that the server may have read is not repeated automatically.
-@Suite(.limited, .bothEngines)
+@Suite(.limited)
 struct ReplayTests {
     /// Responds to the first request, then reads one more and closes without a response.
     private func closingServer(_ heads: Heads) throws -> RawServer {
@@ -30,7 +30,7 @@ struct ReplayTests {
     func withoutMayReplayNothingIsRepeated(method: String, body: String?) async throws {
         let heads = Heads()
         let server = try closingServer(heads)
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         let first = try await transport.run(.get, server.url())
         #expect(first.error == nil)
         let second = try await transport.run(
@@ -48,7 +48,7 @@ struct ReplayTests {
     func withMayReplayRequestIsRepeated(body: String?) async throws {
         let heads = Heads()
         let server = try closingServer(heads)
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         _ = try await transport.run(.get, server.url())
         let second = try await transport.run(
             .put, server.url(), body: body.map { .string($0) }
@@ -64,7 +64,7 @@ struct ReplayTests {
             connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
             if connection.number == 1 { hasResponded.withLock { $0 = true } }
         }
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         for _ in 0..<20 {
             let record = try await transport.run(.post, server.url(), body: .string("x"))
             // A close that crosses the next request may be reported as an error, but must not cause
@@ -75,7 +75,7 @@ struct ReplayTests {
 }
 
 /// Bodies checked against their announced length.
-@Suite(.limited, .bothEngines)
+@Suite(.limited)
 struct UploadTests {
     /// A source that returns a list of results, then the end.
     final class ListSource: BodySource {
@@ -161,21 +161,21 @@ struct UploadTests {
     }
 
     @Test func shortStreamFailsTransfer() async throws {
-        let server = try EasyHandleTests.echo()
+        let server = try PlainRequestTests.echo()
         let body = HTTPBody.stream(length: 10) {
             AsyncStream<Data> { continuation in
                 continuation.yield(Data("short".utf8))
                 continuation.finish()
             }
         }
-        let record = try await CurlTransport.tested().run(.post, server.url(), body: body)
+        let record = try await CurlTransport().run(.post, server.url(), body: body)
         #expect(record.error?.code == .bodyReadFailed || record.error?.code == .invalidBody)
     }
 
     @Test func missingFileFailsBeforeAnythingIsSent() async throws {
-        let server = try EasyHandleTests.echo()
+        let server = try PlainRequestTests.echo()
         let body = HTTPBody.file(URL(fileURLWithPath: "/does/not/exist"))
-        let record = try await CurlTransport.tested().run(.post, server.url(), body: body)
+        let record = try await CurlTransport().run(.post, server.url(), body: body)
         #expect(record.error?.code == .invalidBody)
         #expect(server.connections == 0)
     }
@@ -188,7 +188,7 @@ struct UploadTests {
             connection.waitForClose()
         }
         let data = Data(repeating: 1, count: 5_000_000)
-        let record = try await CurlTransport.tested().run(.post, server.url(), body: .data(data))
+        let record = try await CurlTransport().run(.post, server.url(), body: .data(data))
         #expect(record.error == nil)
         #expect(record.head?.status.code == 413)
         #expect(record.body == Data("no".utf8))
@@ -199,8 +199,8 @@ struct UploadTests {
         defer { try? FileManager.default.removeItem(at: file) }
         let data = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
         try data.write(to: file)
-        let server = try EasyHandleTests.echo()
-        let record = try await CurlTransport.tested().run(.put, server.url(), body: .file(file))
+        let server = try PlainRequestTests.echo()
+        let record = try await CurlTransport().run(.put, server.url(), body: .file(file))
         #expect(record.error == nil)
         #expect(record.body.suffix(data.count) == data)
         #expect(record.sent == Int64(data.count))

@@ -168,8 +168,7 @@ import Testing
         let identity = ClientIdentity.pkcs12(file: Self.readable, password: "")
         let errors = [
             try error({ $0.hasTLS = false }) { _ in },
-            try error({ $0.hasHTTP2 = false }) { $0.options.httpVersion = .http2 },
-            try error({ $0.hasHTTP2 = false }) { $0.options.httpVersion = .http2PriorKnowledge },
+            try error({ $0.hasOpenSSL = false }) { $0.options.httpVersion = .http2 },
             try error({ $0.hasSecureProxies = false }) { $0.options.proxy = .url("https://a:1") },
             try error({ $0.hasSecureProxies = false }) {
                 $0.options.proxySecurity = SecurityPolicy()

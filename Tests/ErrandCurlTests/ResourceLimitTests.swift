@@ -8,14 +8,14 @@ import TestSupport
 import Testing
 
 /// Exhausted resources and decompression bombs, each in a separate process.
-@Suite("Resource limits", .limited, .bothEngines)
+@Suite("Resource limits", .limited)
 struct ResourceLimitTests {
     @Test func exhaustedDescriptorsAreReported() async {
         await #expect(processExitsWith: .success) {
             let server = try RawServer { connection in
                 while connection.readHead() != nil { connection.respond("hello") }
             }
-            let transport = CurlTransport.tested()
+            let transport = CurlTransport()
             // A kept connection needs no further descriptor.
             let first = try await transport.run(.get, server.url())
             var limit = rlimit()
@@ -48,7 +48,7 @@ struct ResourceLimitTests {
             let before = ResourceLimitTests.residentKilobytes()
             let request = TransportRequest(url: try HTTPURL.test(server.url()))
             let recorder = RecordingReceiver(keepsBody: false) { _ in .more }
-            let transport = CurlTransport.tested()
+            let transport = CurlTransport()
             _ = transport.start(request, receiver: recorder)
             let record = try await recorder.ended()
             guard record.error?.code == .bodyTooLarge,
@@ -75,7 +75,7 @@ struct ResourceLimitTests {
             )
             connection.write(encoded)
         }
-        let record = try await CurlTransport.tested().run(.get, server.url())
+        let record = try await CurlTransport().run(.get, server.url())
         #expect(record.error == nil)
         #expect(haveSameBytes(record.body, body))
     }

@@ -8,11 +8,11 @@ import Testing
 @testable import ErrandCurl
 
 /// Connect and idle limits.
-@Suite(.limited, .serialized, .bothEngines)
+@Suite(.limited, .serialized)
 struct TimeoutTests {
     @Test func idleLimitEndsTransfer() async throws {
         let server = try CancelTests.silent()
-        let record = try await CurlTransport.tested().run(.get, server.url()) {
+        let record = try await CurlTransport().run(.get, server.url()) {
             $0.timeouts = Timeouts(connect: .seconds(5), idle: .milliseconds(150))
         }
         // The transfer's own timing, because the test itself may have to wait for a processor.
@@ -28,7 +28,7 @@ struct TimeoutTests {
             connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhi")
             connection.waitForClose()
         }
-        let record = try await CurlTransport.tested().run(.get, server.url()) {
+        let record = try await CurlTransport().run(.get, server.url()) {
             $0.timeouts.idle = .milliseconds(100)
         }
         #expect(record.error?.timeout == .idle)
@@ -37,7 +37,7 @@ struct TimeoutTests {
 
     @Test func stalledHandshakeExceedsConnectLimit() async throws {
         let server = try CancelTests.silent()
-        let record = try await CurlTransport.tested().run(.get, "https://127.0.0.1:\(server.port)/")
+        let record = try await CurlTransport().run(.get, "https://127.0.0.1:\(server.port)/")
         {
             $0.timeouts = Timeouts(connect: .milliseconds(120), idle: .seconds(20))
         }
@@ -54,7 +54,7 @@ struct TimeoutTests {
                 Thread.sleep(forTimeInterval: 0.03)
             }
         }
-        let record = try await CurlTransport.tested().run(.get, server.url()) {
+        let record = try await CurlTransport().run(.get, server.url()) {
             $0.timeouts.idle = .milliseconds(400)
         }
         #expect(record.error == nil)
@@ -82,7 +82,7 @@ struct TimeoutTests {
         var request = TransportRequest(
             method: .put, url: try .test(server.url()), body: .data(body))
         request.timeouts.idle = .seconds(3)
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         _ = transport.start(request, receiver: recorder)
         try await recorder.until { $0.sent == Int64(body.count) || $0.end != nil }
         let silent = try CancelTests.silent()
@@ -106,7 +106,7 @@ struct TimeoutTests {
     @Test func unreadBytesDoNotRestartIdleLimit() async throws {
         let server = try CancelTests.silent()
         let body = Data(count: 32 << 20)
-        let record = try await CurlTransport.tested().run(.put, server.url(), body: .data(body)) {
+        let record = try await CurlTransport().run(.put, server.url(), body: .data(body)) {
             $0.timeouts.idle = .seconds(1)
         }
         #expect(record.error?.timeout == .idle)
@@ -117,7 +117,7 @@ struct TimeoutTests {
         let recorder = RecordingReceiver(keepsBody: false) { $0.chunks == 1 ? .pause : .stop }
         var request = TransportRequest(url: try .test(server.url()))
         request.timeouts.idle = .milliseconds(50)
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         let transfer = transport.start(request, receiver: recorder)
         try await recorder.until { $0.chunks == 1 }
         // The timeout of another transfer, three times as long, proves that enough time has passed.

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// A request with trailers that is sent again on another connection has its trailers again.
-@Suite(.limited, .bothEngines)
+@Suite(.limited)
 struct TrailerReplayTests {
     /// Everything that follows the head of a chunked request, as text.
     private static func content(_ connection: RawConnection) -> String {
@@ -62,7 +62,7 @@ struct TrailerReplayTests {
                 connection.respond("stored")
             }
         }
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         _ = try await transport.run(.get, server.url())
         let record = try await transport.run(.put, server.url(), body: Self.body(calls)) {
             $0.options.mayReplay = true
@@ -101,7 +101,7 @@ struct TrailerReplayTests {
                 return
             }
         }
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         _ = try await transport.run(.get, server.url())
         let record = try await transport.run(.post, server.url(), body: Self.body(calls))
         #expect(record.error?.code == .connectionLost)
@@ -126,7 +126,7 @@ struct TrailerReplayTests {
                 connection.respond("stored")
             }
         }
-        let record = try await CurlTransport.tested().run(
+        let record = try await CurlTransport().run(
             .post, server.url(), headers: [.expect: "100-continue"], body: Self.body(Calls()))
         #expect(record.error == nil && record.text == "stored")
         #expect(contents.withLock { $0 } == ["3|abc|0|X-Sum: 294|x-sum: 1||"])
@@ -147,7 +147,7 @@ struct TrailerReplayTests {
             calls.withLock { $0 += 1 }
             return [:]
         }
-        let record = try await CurlTransport.tested().run(.post, server.url(), body: body)
+        let record = try await CurlTransport().run(.post, server.url(), body: body)
         #expect(record.head?.status.code == 403 && record.text == "no")
         #expect(calls.withLock { $0 } == 0)
     }

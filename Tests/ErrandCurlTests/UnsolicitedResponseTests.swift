@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Unsolicited data from a server is not a response to the next request (RFC 9112 §9.2).
-@Suite(.limited, .bothEngines)
+@Suite(.limited)
 struct UnsolicitedResponseTests {
     private static let surplus = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL"
 
@@ -46,7 +46,7 @@ struct UnsolicitedResponseTests {
     ) async throws {
         let (firstReceived, surplusSent) = (Gate(), Gate())
         let server = try server(response, firstReceived: firstReceived, surplusSent: surplusSent)
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         let first = try await transport.run(.get, server.url())
         #expect(first.error == nil)
         firstReceived.open()
@@ -77,7 +77,7 @@ struct UnsolicitedResponseTests {
                 connection.write(head + filler + Self.surplus)
             }
         }
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         let following = Following(transport, TransportRequest(url: try .test(server.url())))
         let first = try await following.run()
         #expect(first.error == nil)
@@ -102,7 +102,7 @@ struct UnsolicitedResponseTests {
                 connection.write(head + filler + Self.surplus)
             }
         }
-        let transport = CurlTransport.tested {
+        let transport = CurlTransport {
             $0.connectionsPerHost = 1
         }
         let request = TransportRequest(url: try .test(server.url()))
@@ -131,7 +131,7 @@ struct UnsolicitedResponseTests {
                 _ = connection.readBody(of: head)
             }
         }
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         let body = HTTPBody.data(Data(count: 8 << 20), contentType: nil)
         for _ in 0..<3 {
             let record = try await transport.run(.put, server.url(), body: body)
@@ -150,7 +150,7 @@ struct UnsolicitedResponseTests {
         }
         let recorder = RecordingReceiver { $0.chunks == 1 ? .pause : .more }
         let request = TransportRequest(method: .get, url: try .test(server.url()))
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         let transfer = transport.start(request, receiver: recorder)
         try await recorder.until { $0.chunks == 1 }
         // Another request makes the loop run meanwhile.

@@ -9,7 +9,7 @@ import Testing
 
 /// A server that rejects the client over TLS 1.3 and resets the connection: its alert arrives after
 /// the client's handshake, before or after the request is written (RFC 8446 §4.4.2.4).
-@Suite("Real peers: TLS alerts", .limited, .bothEngines)
+@Suite("Real peers: TLS alerts", .limited)
 struct AlertTests {
     private let peers: Peers
 
@@ -37,7 +37,7 @@ struct AlertTests {
                         // Without a socket, the connection was already reset.
                         ClientSocket(remotePort: port)?.waitForHangUp()
                     }
-                    _ = CurlTransport.tested().start(
+                    _ = CurlTransport().start(
                         request(method, version, mayReplay: mayReplay), receiver: receiver)
                     let record = try await receiver.recorder.ended()
                     #expect(

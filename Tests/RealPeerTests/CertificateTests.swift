@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Accepted and rejected certificate chains, served by nginx.
-@Suite("Real peers: certificates", .limited, .bothEnginesAndTLS)
+@Suite("Real peers: certificates", .limited, .bothVersions)
 struct CertificateTests {
     /// A chain of `Scripts/peers/certificates`, the host of the request, and the expected error.
     struct Case: Sendable, CustomTestStringConvertible {
@@ -58,7 +58,7 @@ struct CertificateTests {
     @Test(arguments: accepted + rejected)
     func chainIsAcceptedOrRejected(_ it: Case) async throws {
         let peers = try Peers.get()
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         let record = try await transport.run(peers.request(.nginxTLS, host: it.host))
         #expect(record.error?.code == it.expectedError, "\(record.errorText)")
         if it.expectedError == nil {
@@ -84,7 +84,7 @@ struct CertificateTests {
     @Test(arguments: rejected)
     func rejectedChainsPassWithoutValidation(_ it: Case) async throws {
         let peers = try Peers.get()
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         var request = peers.request(.nginxTLS, host: it.host)
         request.options.security = .insecureForTests
         let open = try await transport.run(request)
@@ -96,7 +96,7 @@ struct CertificateTests {
 
     @Test func systemAuthoritiesRejectTestCertificates() async throws {
         let peers = try Peers.get()
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         var request = peers.request(.nginxTLS)
         let own = try await transport.run(request)
         #expect(own.error == nil, "\(own.errorText)")

@@ -8,10 +8,10 @@ import TestSupport
 import Testing
 
 /// Client certificates in every format, and servers that require one.
-@Suite("Real peers: client certificates", .limited, .bothEnginesAndTLS)
+@Suite("Real peers: client certificates", .limited, .bothVersions)
 struct ClientIdentityTests {
     private let peers: Peers
-    private let transport = CurlTransport.tested()
+    private let transport = CurlTransport()
 
     init() throws { peers = try Peers.get() }
 
@@ -123,7 +123,7 @@ struct ClientIdentityTests {
             policy.clientKeyFile = peers.certificate("client-locked.key")
             var request = peers.request(.nginxClients)
             request.options.security = policy
-            let record = try await CurlTransport.tested().run(request)
+            let record = try await CurlTransport().run(request)
             if record.error?.code != .clientCertificateRejected { exit(3) }
         }
     }
@@ -157,7 +157,7 @@ struct ClientIdentityTests {
         #expect(first.head?.status == .ok, "\(first.errorText)")
 
         try FileManager.default.removeItem(at: folder.appendingPathComponent(file))
-        let other = CurlTransport.tested()
+        let other = CurlTransport()
         try other.check(request)
         let record = try await other.run(request)
         #expect(record.error?.code == .invalidConfiguration, "\(record.errorText)")
@@ -183,7 +183,7 @@ struct ClientIdentityTests {
         try FileManager.default.removeItem(at: folder.appendingPathComponent("client.key"))
         // Another transport needs a new connection.
         let second = RequestAgent(
-            configuration: configuration, transport: CurlTransport.tested(), store: nil)
+            configuration: configuration, transport: CurlTransport(), store: nil)
         let error = await #expect(throws: RequestError.self) { try await endpoint.send(on: second) }
         #expect(error?.code == .invalidConfiguration && error?.stage == .build)
         #expect(error?.message.contains("Could not read client.key, a certificate") == true)

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Responses whose end depends on the close of the connection.
-@Suite("Real peers: connection close", .limited, .bothEngines)
+@Suite("Real peers: connection close", .limited)
 struct ConnectionCloseTests {
     private let peers: Peers
     init() throws { peers = try Peers.get() }
@@ -15,7 +15,7 @@ struct ConnectionCloseTests {
     /// The end of the stream decides, not how the connection closes afterwards (RFC 9113 §8.1).
     @Test(arguments: ["whole", "cut"])
     func endOfStreamDecidesOverConnectionClose(how: String) async throws {
-        let record = try await CurlTransport.tested().run(
+        let record = try await CurlTransport().run(
             peers.request(.earlyTLS, method: .post, "/ends?how=\(how)"))
         #expect(record.head?.status == .ok && record.text == "xxxx", "\(record.errorText)")
         #expect(record.error?.code == (how == "whole" ? nil : .connectionLost))
@@ -25,7 +25,7 @@ struct ConnectionCloseTests {
     @Test(
         arguments: ["closed", "notified", "goaway", "reset", "cancelled"], [HTTPMethod.get, .post])
     func breakTruncatesAResponseWithoutALength(how: String, method: HTTPMethod) async throws {
-        let record = try await CurlTransport.tested().run(
+        let record = try await CurlTransport().run(
             peers.request(.earlyTLS, method: method, "/ends?how=\(how)"))
         #expect(record.head?.status == .ok && record.text == "xxxx", "\(record.errorText)")
         // libcurl reports a stream error by its name, and may report a reset.
@@ -45,7 +45,7 @@ struct ConnectionCloseTests {
         var request = peers.request(.earlyTLS, host: "http11-ends.errand.test", path)
         request.options.httpVersion = version
         request.options.security = .insecureForTests
-        let record = try await CurlTransport.tested().run(request)
+        let record = try await CurlTransport().run(request)
         #expect(record.head?.status == .ok && record.text == "xxxx", "\(record.errorText)")
         #expect(record.error?.code == (path == "/" ? .truncatedBody : nil))
     }
@@ -60,7 +60,7 @@ struct ConnectionCloseTests {
         var request = peers.request(.earlyTLS, host: "http11-ends.errand.test", path)
         request.options.httpVersion = version
         request.options.security = .insecureForTests
-        let record = try await CurlTransport.tested().run(request)
+        let record = try await CurlTransport().run(request)
         #expect(record.text == (path == "/coded" ? "xxxx" : ""), "\(record.errorText)")
         #expect(record.error?.code == (path == "/coded" ? nil : .truncatedBody))
     }

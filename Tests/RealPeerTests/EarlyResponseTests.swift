@@ -9,7 +9,7 @@ import Testing
 /// Servers that respond to a large upload before they have read it.
 ///
 /// The response counts, not the failed upload.
-@Suite("Real peers: early responses", .limited, .bothEngines)
+@Suite("Real peers: early responses", .limited)
 struct EarlyResponseTests {
     private let peers: Peers
     init() throws { peers = try Peers.get() }
@@ -46,7 +46,7 @@ struct EarlyResponseTests {
         var request = peers.request(.earlyTLS, method: .post, target, body: body(kind))
         request.timeouts.idle = idle
         // A new connection: the server does not restore the flow-control window.
-        return try await CurlTransport.tested().run(request)
+        return try await CurlTransport().run(request)
     }
 
     /// Bytes that trickle into the socket buffer are no progress, so the idle timeout also applies over TLS.
@@ -56,7 +56,7 @@ struct EarlyResponseTests {
             body: .data(Data(repeating: 5, count: 20 << 20)))
         request.options.security = .insecureForTests
         request.timeouts.idle = .milliseconds(1500)
-        let record = try await CurlTransport.tested().run(request)
+        let record = try await CurlTransport().run(request)
         #expect(record.error?.timeout == .idle, "\(record.errorText)")
         // Counting the socket buffer as progress would take more than 20 seconds.
         #expect((record.end?.timings.finished ?? .zero) < .seconds(15))
@@ -72,7 +72,7 @@ struct EarlyResponseTests {
                 body: body("data"))
             request.options.security = .insecureForTests
             request.timeouts.idle = Self.longIdle
-            let record = try await CurlTransport.tested().run(request)
+            let record = try await CurlTransport().run(request)
             #expect(record.head?.status.code == 413, "\(record.errorText)")
             #expect(record.text == "xxxx")
         }
@@ -99,7 +99,7 @@ struct EarlyResponseTests {
         var request = peers.request(
             .earlyTLS, method: .post, "/pause?status=500&silent&late=9", body: .string("all of it"))
         request.timeouts.idle = Self.longIdle
-        let record = try await CurlTransport.tested().run(request)
+        let record = try await CurlTransport().run(request)
         #expect(record.error == nil, "\(record.errorText)")
         #expect(record.text == "xxxx")
     }
@@ -116,30 +116,24 @@ struct EarlyResponseTests {
         }
     }
 
-    /// If the end of the response is unknown, the idle timeout fails the transfer.
-    @Test func earlySuccessWithoutLengthTimesOut() async throws {
+    /// The end of the stream ends a response without a length.
+    @Test func earlySuccessWithoutLengthIsDelivered() async throws {
         let record = try await run("/stop?status=200&silent", "data", idle: Self.shortIdle)
-        #expect(record.error?.code == .timedOut, "\(record.errorText)")
+        #expect(record.error == nil && record.text == "xxxx", "\(record.errorText)")
         #expect(record.head?.status == .ok)
     }
 
-    /// The server resets the stream after its response.
-    ///
-    /// libcurl 7.88 loses a response that arrives in one TLS record with the reset. The transfer must then fail
-    /// without waiting for the idle timeout.
+    /// The server resets the stream after its response, which counts (RFC 9113 §8.1).
     @Test(arguments: ["/reset", "/reset?late=65535", "/cancel", "/goaway", "/reset?length=0"])
     func streamResetAfterTheResponse(target: String) async throws {
         for kind in ["data", "small", "stream", "endless"] {
             let record = try await run(target, kind)
             #expect((record.end?.timings.finished ?? .zero) < Self.longIdle, "\(kind)")
-            if let error = record.error {
-                #expect(error.code == .connectionLost, "\(record.errorText)")
-            } else {
-                #expect(record.head?.status.code == 413)
-            }
+            #expect(record.error == nil, "\(kind): \(record.errorText)")
+            #expect(record.head?.status.code == 413)
         }
         // The next request succeeds.
-        let next = try await CurlTransport.tested().run(peers.request(.nginxTLS))
+        let next = try await CurlTransport().run(peers.request(.nginxTLS))
         #expect(next.error == nil, "\(next.errorText)")
     }
 
@@ -150,7 +144,7 @@ struct EarlyResponseTests {
     func nginxRejectsLargeBodies(peer: Peers.Peer, kind: String) async throws {
         var request = peers.request(peer, method: .post, "/small-only", body: body(kind))
         request.timeouts.idle = Self.longIdle
-        let record = try await CurlTransport.tested().run(request)
+        let record = try await CurlTransport().run(request)
         #expect(record.head?.status.code == 413 && record.error == nil, "\(record.errorText)")
         #expect((record.end?.timings.finished ?? .zero) < Self.longIdle)
     }

@@ -9,10 +9,10 @@ import Testing
 @testable import ErrandTesting
 
 /// HTTP/1.1 over TLS, asked for or negotiated.
-@Suite("Real peers: HTTP/1.1 over TLS", .limited, .bothEnginesAndTLS)
+@Suite("Real peers: HTTP/1.1 over TLS", .limited, .bothVersions)
 struct HTTP1OverTLSTests {
     private let peers: Peers
-    private let transport = CurlTransport.tested()
+    private let transport = CurlTransport()
     init() throws { peers = try Peers.get() }
 
     /// One connection carries the first request, whose protocol is negotiated, and the later ones.
@@ -98,10 +98,10 @@ struct HTTP1OverTLSTests {
         return request
     }
 
-    /// libcurl 7.88 would send an HTTP/2 request over the connection that the engine has taken over.
-    @Test func connectionOfTheEngineIsNotSharedWithHTTP2() async throws {
+    /// A request that demands HTTP/2 does not use a connection that has negotiated HTTP/1.1.
+    @Test func connectionWithHTTP11IsNotUsedForHTTP2() async throws {
         let name = "changes-\(UUID().uuidString).errand.test"
-        let transport = CurlTransport.tested { $0.http1Engine = .own }
+        let transport = CurlTransport()
         for number in 0..<4 {
             let old = try await transport.run(changing(name, .automatic))
             #expect(old.error == nil && old.head?.httpVersion == .http11, "\(old.errorText)")
@@ -113,24 +113,22 @@ struct HTTP1OverTLSTests {
         }
     }
 
-    /// A server that no longer accepts HTTP/1.1 is asked for its protocol again.
-    @Test func protocolIsNegotiatedAgainIfTheHandshakeFails() async throws {
+    /// Each connection negotiates its protocol, also after one with HTTP/1.1.
+    @Test func protocolIsNegotiatedForEachConnection() async throws {
         let name = "moves-\(UUID().uuidString).errand.test"
         let first = try await transport.run(changing(name, .automatic))
         #expect(first.error == nil && first.head?.httpVersion == .http11, "\(first.errorText)")
+        // The server refuses the second handshake whatever it offers.
         let second = try await transport.run(changing(name, .automatic))
-        // The server refuses this handshake whatever it offers.
-        guard BothEngines.current == .own else {
-            #expect(second.error?.code == .secureConnectionFailed, "\(second.errorText)")
-            return
-        }
-        #expect(second.error == nil && second.head?.httpVersion == .http2, "\(second.errorText)")
+        #expect(second.error?.code == .secureConnectionFailed, "\(second.errorText)")
+        let third = try await transport.run(changing(name, .automatic))
+        #expect(third.error == nil && third.head?.httpVersion == .http2, "\(third.errorText)")
     }
 
     /// An idle connection is closed when a request with other options finds that its server speaks HTTP/2 now.
     @Test func idleConnectionIsSupersededByAnotherProtocol() async throws {
-        let name = "shifts-\(UUID().uuidString).errand.test"
-        let transport = CurlTransport.tested { $0.http1Engine = .own }
+        let name = "changes-\(UUID().uuidString).errand.test"
+        let transport = CurlTransport()
         let events = Watched<[String]>([])
         let observation = transport.connectionReports.observe { event in
             let version = event.connection.httpVersion?.rawValue ?? "unknown"

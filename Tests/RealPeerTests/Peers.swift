@@ -96,13 +96,13 @@ struct Peers: Sendable {
             var security = SecurityPolicy()
             security.authorityFile = certificate("root.pem")
             request.options.security = security
-            if BothEngines.asksForHTTP11 { request.options.httpVersion = .http11 }
+            if BothVersions.asksForHTTP11 { request.options.httpVersion = .http11 }
         }
         return request
     }
 
     /// The version that a server with HTTP/2 and a request negotiate.
-    static var negotiated: HTTPVersion { BothEngines.asksForHTTP11 ? .http11 : .http2 }
+    static var negotiated: HTTPVersion { BothVersions.asksForHTTP11 ? .http11 : .http2 }
 }
 
 /// The properties of a request and its connection that nginx returns for `/info`.

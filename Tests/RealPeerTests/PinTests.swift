@@ -7,10 +7,10 @@ import TestSupport
 import Testing
 
 /// Pins and real certificate chains, with digests computed by openssl.
-@Suite("Real peers: pins", .limited, .bothEnginesAndTLS)
+@Suite("Real peers: pins", .limited, .bothVersions)
 struct PinTests {
     private let peers: Peers
-    private let transport = CurlTransport.tested()
+    private let transport = CurlTransport()
 
     init() throws { peers = try Peers.get() }
 

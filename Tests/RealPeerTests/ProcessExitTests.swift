@@ -14,7 +14,7 @@ struct ProcessExitTests {
     @Test func exitLeavesTheMemoryOfOpenSSLToTheEventLoop() async {
         await #expect(processExitsWith: .success) {
             let peers = try Peers.get()
-            let record = try await CurlTransport.tested().run(peers.request(.nginxTLS))
+            let record = try await CurlTransport().run(peers.request(.nginxTLS))
             guard record.head?.status == .ok else { exit(5) }
             OpenSSLCleanup.exitReporting()
         }

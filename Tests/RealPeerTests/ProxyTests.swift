@@ -15,10 +15,10 @@ import Testing
 /// HTTP and SOCKS proxies.
 ///
 /// tinyproxy connects from 127.0.0.8, microsocks from 127.0.0.9.
-@Suite("Real peers: proxies", .limited, .bothEnginesAndTLS)
+@Suite("Real peers: proxies", .limited, .bothVersions)
 struct ProxyTests {
     private let peers: Peers
-    private let transport = CurlTransport.tested()
+    private let transport = CurlTransport()
 
     init() throws { peers = try Peers.get() }
 
@@ -216,7 +216,7 @@ struct ProxyTests {
                 "http_proxy": "http://user:secret@127.0.0.1:\(dead.port)",
                 "no_proxy": "example.com",
             ])
-            let record = try await CurlTransport.tested().run(
+            let record = try await CurlTransport().run(
                 peers.request(.nginxPlain, host: "127.0.0.1"))
             guard record.error?.code == .proxyFailed,
                 record.errorText.contains("127.0.0.1:\(dead.port)"),
@@ -258,7 +258,7 @@ struct ProxyTests {
             let environment = ["http_proxy": proxy, "https_proxy": proxy]
             ProxyTests.set(environment)
             try await ProxyTests.check(
-                CurlTransport.tested(), environment,
+                CurlTransport(), environment,
                 [
                     (.nginxPlain, .environment, "127.0.0.8"),
                     (.nginxTLS, .environment, "127.0.0.8"),
@@ -275,7 +275,7 @@ struct ProxyTests {
             ]
             ProxyTests.set(environment)
             try await ProxyTests.check(
-                CurlTransport.tested(), environment,
+                CurlTransport(), environment,
                 [
                     (.nginxPlain, .environment, "127.0.0.1"),
                     (.nginxTLS, .environment, "127.0.0.1"),

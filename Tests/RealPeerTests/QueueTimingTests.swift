@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Timings of a burst over TLS, whose requests wait for the connection of the first one.
-@Suite("Real peers: timings of a burst", .limited, .bothEngines)
+@Suite("Real peers: timings of a burst", .limited)
 struct QueueTimingTests {
     @Test func waitingForAConnectionCountsAsQueued() async throws {
         let peers = try Peers.get()
@@ -17,7 +17,7 @@ struct QueueTimingTests {
         var request = peers.request(.nginxTLS)
         request.url.port = relay.port
         request.options.addressOverrides = ["good.errand.test:\(relay.port)": ["127.0.0.1"]]
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         let receivers = (0..<5).map { _ in RecordingReceiver() }
         for receiver in receivers { _ = transport.start(request, receiver: receiver) }
         let started = ContinuousClock.now

@@ -7,10 +7,10 @@ import TestSupport
 import Testing
 
 /// A server that starts another TLS handshake on the connection (RFC 5246 §7.4.1.1).
-@Suite("Real peers: renegotiation", .limited, .bothEnginesAndTLS)
+@Suite("Real peers: renegotiation", .limited, .bothVersions)
 struct RenegotiationTests {
     private let peers: Peers
-    private let transport = CurlTransport.tested()
+    private let transport = CurlTransport()
 
     init() throws { peers = try Peers.get() }
 

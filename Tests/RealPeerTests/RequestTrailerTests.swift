@@ -6,11 +6,11 @@ import HTTPTypes
 import TestSupport
 import Testing
 
-/// Requests with trailers to real servers: over TLS they use HTTP/1.1, also if the server prefers HTTP/2.
-@Suite("Real peers: request trailers", .limited, .bothEngines)
+/// Requests with trailers to real servers, over HTTP/1.1 and HTTP/2.
+@Suite("Real peers: request trailers", .limited)
 struct RequestTrailerTests {
     private let peers: Peers
-    private let transport = CurlTransport.tested()
+    private let transport = CurlTransport()
 
     init() throws { peers = try Peers.get() }
 
@@ -20,14 +20,17 @@ struct RequestTrailerTests {
             body: .string("abc").trailers([.custom("X-Sum")]) { [.custom("X-Sum"): "294"] })
     }
 
-    @Test(arguments: [Peers.Peer.nginxTLS, .nginxTLS12, .nginxPlain])
-    func trailersAreSentOverHTTP11(peer: Peers.Peer) async throws {
+    @Test(
+        arguments: [
+            (Peers.Peer.nginxTLS, HTTPVersion.http2), (.nginxTLS12, .http11), (.nginxPlain, .http11),
+        ])
+    func trailersAreSent(peer: Peers.Peer, version: HTTPVersion) async throws {
         let request = request(peer)
         try transport.check(request)
         for _ in 0..<2 {
             let record = try await transport.run(request)
             #expect(record.error == nil, "\(record.errorText)")
-            #expect(record.head?.httpVersion == .http11)
+            #expect(record.head?.httpVersion == version)
             #expect(PeerInfo(record)["announced"] == "X-Sum")
         }
         // nginx has read the whole request, so the connection can be used again.
@@ -44,12 +47,12 @@ struct RequestTrailerTests {
 
     // MARK: - Through an agent
 
-    /// The limits of a transport with one connection; the total one leaves all requests to libcurl.
+    /// The limits of a transport with one connection.
     enum Limit: CaseIterable, Sendable {
         case perHost, total, both
 
         func transport() -> CurlTransport {
-            CurlTransport.tested {
+            CurlTransport {
                 if self != .total { $0.connectionsPerHost = 1 }
                 if self != .perHost { $0.maximumConnections = 1 }
             }

@@ -7,10 +7,10 @@ import TestSupport
 import Testing
 
 /// Unix sockets, address overrides and the connections per host.
-@Suite("Real peers: routes", .limited, .bothEnginesAndTLS)
+@Suite("Real peers: routes", .limited, .bothVersions)
 struct RouteTests {
     private let peers: Peers
-    private let transport = CurlTransport.tested()
+    private let transport = CurlTransport()
 
     init() throws { peers = try Peers.get() }
 
@@ -56,7 +56,7 @@ struct RouteTests {
     }
 
     @Test func connectionsPerHostAreLimited() async throws {
-        let transport = CurlTransport.tested {
+        let transport = CurlTransport {
             $0.connectionsPerHost = 2
         }
         let request = peers.request(.nginxPlain, host: "127.0.0.1")
@@ -71,7 +71,7 @@ struct RouteTests {
         server.route("/held", responses: LoopbackResponse(body: "x").held(by: gate))
         try await server.start()
         let request = TransportRequest(url: try HTTPURL(parsing: server.url("/held")))
-        async let records = CurlTransport.tested().run(all: Array(repeating: request, count: 24))
+        async let records = CurlTransport().run(all: Array(repeating: request, count: 24))
         // All requests reach the server before the first response is sent.
         try await gate.reached(times: 24)
         gate.open()

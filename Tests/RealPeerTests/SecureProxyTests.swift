@@ -8,10 +8,10 @@ import TestSupport
 import Testing
 
 /// HTTPS proxies: stunnel in front of tinyproxy, which connects from 127.0.0.8.
-@Suite("Real peers: proxies over TLS", .limited, .bothEnginesAndTLS)
+@Suite("Real peers: proxies over TLS", .limited, .bothVersions)
 struct SecureProxyTests {
     private let peers: Peers
-    private let transport = CurlTransport.tested()
+    private let transport = CurlTransport()
 
     init() throws { peers = try Peers.get() }
 
@@ -63,7 +63,7 @@ struct SecureProxyTests {
             var policy = SecurityPolicy()
             policy.authorityFile = peers.certificate("root.pem")
             request.options.proxySecurity = policy
-            let transport = CurlTransport.tested()
+            let transport = CurlTransport()
             for _ in 0..<2 {
                 let record = try await transport.run(request)
                 guard record.head?.httpVersion == .http2, PeerInfo(record)["from"] == "127.0.0.8"

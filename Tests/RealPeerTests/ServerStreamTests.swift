@@ -96,12 +96,9 @@ struct ServerStreamTests {
 
     /// Each part of the request body is sent when the response to the part before has been read.
     @Test(arguments: [
-        (Peers.Peer.eventStreams, CurlConfiguration.HTTP1Engine.own, HTTPVersion.http11),
-        (.eventStreams, .libcurl, .http11), (.earlyPlain, .own, .http2), (.earlyTLS, .own, .http2),
+        (Peers.Peer.eventStreams, HTTPVersion.http11), (.earlyPlain, .http2), (.earlyTLS, .http2),
     ])
-    func partsAreEchoed(
-        peer: Peers.Peer, engine: CurlConfiguration.HTTP1Engine, version: HTTPVersion
-    ) async throws {
+    func partsAreEchoed(peer: Peers.Peer, version: HTTPVersion) async throws {
         let peers = try Peers.get()
         var configuration = Configuration()
         var security = SecurityPolicy()
@@ -109,10 +106,8 @@ struct ServerStreamTests {
         configuration.transportOptions.security = security
         configuration.transportOptions.addressOverrides = ["good.errand.test": ["127.0.0.1"]]
         if peer == .earlyPlain { configuration.transportOptions.httpVersion = .http2PriorKnowledge }
-        var curl = CurlConfiguration()
-        curl.http1Engine = engine
         let agent = RequestAgent(
-            configuration: configuration, transport: CurlTransport(configuration: curl), store: nil)
+            configuration: configuration, transport: CurlTransport(), store: nil)
         let (parts, upload) = AsyncStream.makeStream(of: Data.self)
         let url = peers.endpoint(peer, host: "good.errand.test", "/echo")
         let stream = try await InlineRequest(url) {

@@ -7,10 +7,10 @@ import TestSupport
 import Testing
 
 /// Connections that stay open but deliver nothing more, because the server hangs or the network is gone.
-@Suite("Real peers: stalled connections", .limited, .bothEngines)
+@Suite("Real peers: stalled connections", .limited)
 struct StalledConnectionTests {
     private let peers: Peers
-    private let transport = CurlTransport.tested()
+    private let transport = CurlTransport()
 
     init() throws { peers = try Peers.get() }
 
@@ -41,7 +41,7 @@ struct StalledConnectionTests {
         let transfer = transport.start(
             request("/freeze", idle: .seconds(60)), receiver: receiver)
         // Waits until a request over another transport times out.
-        let other = try await CurlTransport.tested().run(
+        let other = try await CurlTransport().run(
             request("/freeze", idle: .milliseconds(1500)))
         #expect(other.error?.timeout == .idle, "\(other.errorText)")
         transfer.cancel()

@@ -10,10 +10,10 @@ import Testing
 /// Certificates that name their host only as the subject's common name (RFC 9110 §4.3.4).
 ///
 /// libcurl with OpenSSL alone would accept them.
-@Suite("Real peers: common names", .limited, .bothEnginesAndTLS)
+@Suite("Real peers: common names", .limited, .bothVersions)
 struct SubjectNameTests {
     private let peers: Peers
-    private let transport = CurlTransport.tested()
+    private let transport = CurlTransport()
 
     init() throws { peers = try Peers.get() }
 

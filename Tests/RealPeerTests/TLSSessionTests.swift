@@ -8,10 +8,10 @@ import TestSupport
 import Testing
 
 /// Resumption of TLS sessions, as reported by nginx's `$ssl_session_reused`.
-@Suite("Real peers: TLS sessions", .limited, .bothEnginesAndTLS)
+@Suite("Real peers: TLS sessions", .limited, .bothVersions)
 struct TLSSessionTests {
     private let peers: Peers
-    private let transport = CurlTransport.tested()
+    private let transport = CurlTransport()
 
     init() throws { peers = try Peers.get() }
 
@@ -69,7 +69,7 @@ struct TLSSessionTests {
     }
 
     @Test func resumptionCanBeDisabled() async throws {
-        let transport = CurlTransport.tested {
+        let transport = CurlTransport {
             $0.resumesTLSSessions = false
         }
         for _ in 0..<3 { #expect(try await !isResumed(request(), by: transport)) }
@@ -77,7 +77,7 @@ struct TLSSessionTests {
 
     @Test func sessionsAreNotSharedBetweenTransports() async throws {
         #expect(try await !isResumed(request()))
-        #expect(try await !isResumed(request(), by: CurlTransport.tested()))
+        #expect(try await !isResumed(request(), by: CurlTransport()))
     }
 
     /// Different authorities, validation or versions start a new session; the first policy resumes its own again.

@@ -9,10 +9,10 @@ import TestSupport
 import Testing
 
 /// Certificate authorities and TLS versions.
-@Suite("Real peers: TLS", .limited, .bothEnginesAndTLS)
+@Suite("Real peers: TLS", .limited, .bothVersions)
 struct TLSTests {
     private let peers: Peers
-    private let transport = CurlTransport.tested()
+    private let transport = CurlTransport()
 
     init() throws { peers = try Peers.get() }
 
@@ -105,7 +105,7 @@ struct TLSTests {
         // Another transport reads the current file.
         var again = request { $0.authorityFile = file.path }
         again.options.httpVersion = .http11
-        let other = try await CurlTransport.tested().run(again)
+        let other = try await CurlTransport().run(again)
         #expect(other.error?.code == .certificateRejected, "\(other.errorText)")
     }
 

@@ -8,13 +8,13 @@ import TestSupport
 import Testing
 
 /// Bytes that a server sends over TLS without a request are not a response (RFC 9112 §9.2).
-@Suite("Real peers: unsolicited responses", .limited, .bothEngines)
+@Suite("Real peers: unsolicited responses", .limited)
 struct UnsolicitedResponsePeerTests {
     private let peers: Peers
     init() throws { peers = try Peers.get() }
 
     @Test func unsolicitedResponseIsNotUsedForTheNextRequest() async throws {
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         func request(_ path: String) -> TransportRequest {
             var request = peers.request(
                 .earlyTLS, host: "http11-holds.errand.test", method: .post, path)
@@ -41,7 +41,7 @@ struct UnsolicitedResponsePeerTests {
     @Test(arguments: [HTTPMethod.get, .post])
     func surplusBeforeTheRequestIsWrittenIsNotUsed(method: HTTPMethod) async throws {
         let host = "http11-holds.errand.test"
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         var first = peers.request(.earlyTLS, host: host, "/hold")
         first.options.security = .insecureForTests
         let kept = try await transport.run(first)
@@ -66,7 +66,7 @@ struct UnsolicitedResponsePeerTests {
 
     /// OpenSSL has decrypted the surplus, so the socket has no input.
     @Test func surplusInTheSameRecordIsNotUsed() async throws {
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         var request = peers.request(
             .earlyTLS, host: "http11-pads.errand.test", "/?token=\(UUID().uuidString)")
         request.options.security = .insecureForTests

@@ -11,19 +11,14 @@ package enum AddressOverride {
     }
 
     /// Returns the route that the options set for a URL; `nil` for DNS.
-    ///
-    /// - Parameter environmentNamesProxy: Whether a proxy from the environment may be used. The
-    ///   hosts that it excludes are not known here, so they also use the first address only.
-    package static func route(
-        to url: HTTPURL, _ options: TransportOptions, environmentNamesProxy: Bool
-    ) -> Route? {
+    package static func route(to url: HTTPURL, _ options: TransportOptions) -> Route? {
         let host = (url.host ?? "").lowercasedASCII()
         let port = url.effectivePort
         guard let addresses = addresses(of: host, port, options.addressOverrides),
             let first = addresses.first
         else { return nil }
         let from = "\(host):\(port):"
-        if addresses.count == 1 || isProxied(options, environmentNamesProxy) {
+        if addresses.count == 1 || isProxied(options) {
             return Route(connectTo: from + "\(bracketed(first)):\(port)")
         }
         // The joined addresses may exceed the length of a host name, so the alias is a digest of
@@ -46,14 +41,9 @@ package enum AddressOverride {
         return canonical["\(host):\(port)"] ?? canonical[host]
     }
 
-    private static func isProxied(
-        _ options: TransportOptions, _ environmentNamesProxy: Bool
-    ) -> Bool {
-        switch options.proxy {
-        case .url: true
-        case .environment: environmentNamesProxy
-        case .none: false
-        }
+    /// Whether a proxy connects to the address.
+    private static func isProxied(_ options: TransportOptions) -> Bool {
+        if case .url = options.proxy { true } else { false }
     }
 
     private static func bracketed(_ address: String) -> String {
@@ -86,19 +76,14 @@ package enum AddressOverride {
     import CLibcurl
 
     /// Sets the options of a libcurl handle that shape its connection: address, proxy and trust.
-    ///
-    /// Easy handles and connectors use the same options, so that both paths connect in the same
-    /// way.
     struct ConnectOptions {
         /// Lists that libcurl reads while it connects.
         final class Lists {
-            lazy var connectTo = HeaderList()
-            lazy var resolve = HeaderList()
+            lazy var connectTo = CurlList()
+            lazy var resolve = CurlList()
         }
 
         private let handle: UnsafeMutableRawPointer
-        /// Whether an option was set that another request must not inherit.
-        private(set) var isMarked = false
 
         init(_ handle: UnsafeMutableRawPointer) { self.handle = handle }
 
@@ -124,11 +109,9 @@ package enum AddressOverride {
                 }
             }
             try setSharedAuthorities()
-            if !CurlLibrary.linked.environmentNamesProxy {
-                try expect(errand_set_string(handle, CURLOPT_PROXY, ""))
-                // Otherwise libcurl reads `no_proxy` for each request.
-                try expect(errand_set_string(handle, CURLOPT_NOPROXY, "*"))
-            }
+            // The options name the proxy; libcurl must not read the environment.
+            try expect(errand_set_string(handle, CURLOPT_PROXY, ""))
+            try expect(errand_set_string(handle, CURLOPT_NOPROXY, ""))
         }
 
         /// Lets libcurl load only the placeholder of ``SystemAuthorities``, where they are used.
@@ -143,35 +126,32 @@ package enum AddressOverride {
         // MARK: - Route
 
         /// Sets the address, the proxy and the trust that differ from the defaults.
-        mutating func set(
+        func set(
             _ options: TransportOptions, url: HTTPURL, trust: PeerTrust, lists: Lists
         ) throws(RequestError) {
             switch options.addressFamily {
             case .any: break
-            case .ipv4: try mark(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V4))
-            case .ipv6: try mark(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V6))
+            case .ipv4: try set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V4))
+            case .ipv6: try set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V6))
             }
-            if let path = options.unixSocketPath { try mark(CURLOPT_UNIX_SOCKET_PATH, path) }
+            if let path = options.unixSocketPath { try set(CURLOPT_UNIX_SOCKET_PATH, path) }
             if !options.addressOverrides.isEmpty {
                 try setOverride(options, url: url, lists: lists)
             }
             switch options.proxy {
-            case .environment: break
-            case .none: try mark(CURLOPT_PROXY, "")
-            case .url(let proxy, let bypass):
-                try mark(CURLOPT_PROXY, proxy)
-                try mark(
-                    CURLOPT_NOPROXY, AddressOverride.bypass(bypass, port: url.effectivePort))
+            // See `TransportOptions.resolvingProxy(for:_:)`.
+            case .environment, .none: break
+            case .url(let proxy, _): try set(CURLOPT_PROXY, proxy)
             }
             let isTunnelled = url.isHTTPS
             if let security = options.security, isTunnelled || options.proxySecurity == nil {
                 try set(security, rules: trust.rules, names: .server)
                 if trust.hasPins, !CurlLibrary.linked.sessionsKeepChains {
-                    try mark(CURLOPT_SSL_SESSIONID_CACHE, 0)
+                    try set(CURLOPT_SSL_SESSIONID_CACHE, 0)
                 }
             }
             if let security = options.proxySecurity {
-                try setProxySecurity(security, isTunnelled: isTunnelled)
+                try setProxySecurity(security)
             }
         }
 
@@ -181,80 +161,56 @@ package enum AddressOverride {
         /// libcurl's DNS cache from those of requests without the override. A proxy does not know
         /// the alias and gets the first address. The Host header and the certificate check use the
         /// URL's host.
-        private mutating func setOverride(
+        private func setOverride(
             _ options: TransportOptions, url: HTTPURL, lists: Lists
         ) throws(RequestError) {
             guard
-                let route = AddressOverride.route(
-                    to: url, options,
-                    environmentNamesProxy: CurlLibrary.linked.environmentNamesProxy)
+                let route = AddressOverride.route(to: url, options)
             else { return }
-            isMarked = true
-            lists.connectTo.removeAll()
-            lists.connectTo.append(line: route.connectTo)
+            lists.connectTo.append(route.connectTo)
             try expect(errand_set_pointer(handle, CURLOPT_CONNECT_TO, lists.connectTo.chain()))
             if let line = route.resolve {
-                lists.resolve.removeAll()
-                lists.resolve.append(line: line)
+                lists.resolve.append(line)
                 try expect(errand_set_pointer(handle, CURLOPT_RESOLVE, lists.resolve.chain()))
             }
-        }
-
-        /// Sets the list of hosts that bypass a proxy of the environment, in all its forms; libcurl
-        /// itself does not know ports, an asterisk before a domain, and brackets.
-        func setEnvironmentBypass(_ policy: TransportOptions.ProxyPolicy, url: HTTPURL)
-            throws(RequestError)
-        {
-            guard CurlLibrary.linked.environmentNamesProxy, policy == .environment else { return }
-            let list = AddressOverride.bypass(
-                CurlLibrary.linked.environmentBypass, port: url.effectivePort)
-            try expect(errand_set_string(handle, CURLOPT_NOPROXY, list))
         }
 
         // MARK: - Trust
 
         /// Sets the trust and the client certificate for an `https://` proxy.
-        private mutating func setProxySecurity(
-            _ security: SecurityPolicy, isTunnelled: Bool
+        private func setProxySecurity(
+            _ security: SecurityPolicy
         ) throws(RequestError) {
             // The host is empty: only pins depend on it, and pins are not supported for proxies.
             let rules = TrustRules(security, host: "", now: Date())
             try set(security, rules: rules, names: .proxy)
-            // When libcurl 7.88 looks for a proxy connection to reuse for a plain request, it
-            // compares the TLS settings of the server and not those of the proxy. So the server's
-            // settings get the proxy's values. The fake pin distinguishes them from the settings of
-            // a real server.
-            if !isTunnelled {
-                try set(security, rules: rules, names: .server)
-                try mark(CURLOPT_PINNEDPUBLICKEY, "sha256//proxy")
-            }
         }
 
-        private mutating func set(
+        private func set(
             _ security: SecurityPolicy, rules: TrustRules?, names: TLSOptionNames
         ) throws(RequestError) {
             try setAuthorities(security, names: names)
-            if let file = security.clientCertificateFile { try mark(names.certificate, file) }
-            if let file = security.clientKeyFile { try mark(names.key, file) }
+            if let file = security.clientCertificateFile { try set(names.certificate, file) }
+            if let file = security.clientKeyFile { try set(names.key, file) }
             // Without a password OpenSSL would prompt on the terminal and block the loop.
-            if security.clientCertificateFile != nil { try mark(names.password, "") }
+            if security.clientCertificateFile != nil { try set(names.password, "") }
             if let identity = security.clientIdentity { try set(identity, names: names) }
             if let rules {
-                if !rules.requiresValidChain { try mark(names.checksChain, 0) }
-                if !rules.requiresName { try mark(names.checksName, 0) }
+                if !rules.requiresValidChain { try set(names.checksChain, 0) }
+                if !rules.requiresName { try set(names.checksName, 0) }
             }
             if security.minimumVersion == .tls13 {
-                try mark(names.version, CURL_SSLVERSION_TLSv1_3)
+                try set(names.version, CURL_SSLVERSION_TLSv1_3)
             }
         }
 
         /// Replaces the authorities of the system by those of the policy.
-        private mutating func setAuthorities(
+        private func setAuthorities(
             _ security: SecurityPolicy, names: TLSOptionNames
         ) throws(RequestError) {
             guard security.authorities != nil || security.authorityFile != nil else { return }
             if let file = security.authorityFile {
-                try mark(names.authorityFile, file)
+                try set(names.authorityFile, file)
                 // The placeholder's bytes take precedence over the file.
                 if SystemAuthorities.shared != nil {
                     try expect(errand_set_pointer(handle, names.authorities, nil))
@@ -263,30 +219,30 @@ package enum AddressOverride {
             if let text = security.authorities {
                 // libcurl 8.22 does not accept an empty text as an option. With a line end, which contains
                 // no certificate either, the handshake fails with the right error.
-                try mark(names.authorities, Data((text.isEmpty ? "\n" : text).utf8))
+                try set(names.authorities, Data((text.isEmpty ? "\n" : text).utf8))
             }
             // Otherwise libcurl would trust the authorities in its own directory, too. No
             // certificate can exist below a file that is not a directory.
             if CurlLibrary.linked.keepsDirectory, CurlLibrary.linked.hasOpenSSL {
-                try mark(names.authorityDirectory, "/dev/null")
+                try set(names.authorityDirectory, "/dev/null")
             }
         }
 
-        private mutating func set(
+        private func set(
             _ identity: ClientIdentity, names: TLSOptionNames
         ) throws(RequestError) {
-            try mark(names.certificateForm, identity.form == .pkcs12 ? "P12" : "PEM")
+            try set(names.certificateForm, identity.form == .pkcs12 ? "P12" : "PEM")
             switch identity.certificate {
-            case .file(let path): try mark(names.certificate, path)
-            case .bytes(let data): try mark(names.certificateBytes, data)
+            case .file(let path): try set(names.certificate, path)
+            case .bytes(let data): try set(names.certificateBytes, data)
             }
             switch identity.key {
-            case .file(let path): try mark(names.key, path)
-            case .bytes(let data): try mark(names.keyBytes, data)
+            case .file(let path): try set(names.key, path)
+            case .bytes(let data): try set(names.keyBytes, data)
             case nil: break
             }
             // Without a password OpenSSL would prompt on the terminal and block the loop.
-            try mark(names.password, identity.password ?? "")
+            try set(names.password, identity.password ?? "")
         }
 
         // MARK: - Setting options
@@ -295,19 +251,8 @@ package enum AddressOverride {
             try expect(errand_set_long(handle, option, value))
         }
 
-        mutating func mark(_ option: CURLoption, _ value: Int) throws(RequestError) {
-            isMarked = true
-            try set(option, value)
-        }
-
-        private mutating func mark(_ option: CURLoption, _ value: String) throws(RequestError) {
-            isMarked = true
+        private func set(_ option: CURLoption, _ value: String) throws(RequestError) {
             try expect(value.withCString { errand_set_string(handle, option, $0) })
-        }
-
-        private mutating func mark(_ option: CURLoption, _ value: Data) throws(RequestError) {
-            isMarked = true
-            try set(option, value)
         }
 
         private func set(_ option: CURLoption, _ value: Data) throws(RequestError) {

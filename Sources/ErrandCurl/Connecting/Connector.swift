@@ -29,8 +29,6 @@
         private let lists = ConnectOptions.Lists()
         private(set) var trust: PeerTrust
         private var lacksResources = false
-        /// Whether the handle carries the bytes of an established connection.
-        private var keepsHandle = false
         private(set) var facts = Facts()
 
         /// Starts to connect.
@@ -60,42 +58,70 @@
             }
         }
 
-        /// Takes over the idle connection of a transfer that has ended on a handle, which is still
-        /// part of libcurl's multi handle.
-        ///
-        /// libcurl then attaches the handle to its last connection when it sends or receives; it
-        /// does so for `CURLOPT_CONNECT_ONLY` only. libcurl does not check whether another transfer
-        /// uses the connection, so the caller has to.
-        ///
-        /// Returns `nil` if there is no connection, or if it cannot be used again.
-        init?(
-            adopting handle: UnsafeMutableRawPointer, _ key: ConnectionKey, _ trust: PeerTrust,
-            loop: EventLoop
-        ) {
-            self.key = key
-            self.ticket = 0
-            self.handle = handle
-            self.loop = loop
-            self.trust = trust
-            errorText[0] = 0
-            var byte: UInt8 = 0
-            var count = 0
-            guard errand_set_long(handle, CURLOPT_CONNECT_ONLY, 1) == CURLE_OK,
-                curl_easy_recv(handle, &byte, 1, &count) == CURLE_AGAIN,
-                // The former values belong to the transfer.
-                errand_set_pointer(handle, CURLOPT_CURLU, nil) == CURLE_OK,
-                errand_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText) == CURLE_OK,
-                errand_set_long(handle, CURLOPT_VERBOSE, 0) == CURLE_OK
-            else { return nil }
-        }
-
         deinit { errorText.deallocate() }
 
         // MARK: - Established connections
 
+        /// An established connection, before its protocol is spoken.
+        struct Opened {
+            let connector: Connector
+            let socket: Int32
+            /// OpenSSL's object of the connection; `nil` without TLS.
+            let tls: UnsafeMutableRawPointer?
+            /// Input that has arrived already.
+            let early: [UInt8]
+            let speaksHTTP2: Bool
+        }
+
+        /// Takes the connection over.
+        ///
+        /// Over TLS, the handle is attached to its connection here; otherwise libcurl closes the
+        /// connection when another transfer starts. Session tickets are read with the first input. An
+        /// error occurs again when an exchange reads.
+        func open() throws(RequestError) -> Opened {
+            guard key.usesTLS else {
+                let socket = takeSocket()
+                guard socket >= 0 else {
+                    throw ResponseFault.noResponse.error(host: key.host.name)
+                }
+                return Opened(
+                    connector: self, socket: socket, tls: nil, early: [],
+                    speaksHTTP2: key.version == .priorKnowledge)
+            }
+            let socket = keepHandle()
+            // The server has closed the connection, so libcurl has removed it.
+            guard socket >= 0 else { throw ResponseFault.noResponse.error(host: key.host.name) }
+            var early = [UInt8](repeating: 0, count: 1024)
+            let result = early.withUnsafeMutableBytes { read(into: $0) }
+            if case .bytes(let count) = result {
+                early.removeLast(early.count - count)
+            } else {
+                early = []
+            }
+            let tls = errand_get_tls(handle)
+            var speaksHTTP2 = key.version == .priorKnowledge
+            if let library = TLSLibrary.loaded, let tls {
+                library.allowMovedWrites(on: tls)
+                if key.isSecure, key.mayBeShared { speaksHTTP2 = library.speaksHTTP2(tls) }
+                if speaksHTTP2 { library.prepareForHTTP2(tls) }
+            }
+            return Opened(
+                connector: self, socket: socket, tls: tls, early: early,
+                speaksHTTP2: speaksHTTP2)
+        }
+
+        /// Reads bytes that TLS has protected.
+        func read(into buffer: UnsafeMutableRawBufferPointer) -> Connection.ReadResult {
+            var count = 0
+            let result = curl_easy_recv(handle, buffer.baseAddress, buffer.count, &count)
+            if result == CURLE_AGAIN { return .nothing }
+            guard result == CURLE_OK else { return .failed }
+            return count > 0 ? .bytes(count) : .end
+        }
+
         /// Takes over the socket of an established connection and ends the connector; returns -1 if
         /// that fails.
-        func takeSocket() -> Int32 {
+        private func takeSocket() -> Int32 {
             var socket: curl_socket_t = -1
             errand_get_socket(handle, &socket)
             recordFacts()
@@ -118,7 +144,7 @@
 
         /// Takes over a connection whose handle carries its bytes; returns its socket, or -1 if it
         /// is closed already.
-        func keepHandle() -> Int32 {
+        private func keepHandle() -> Int32 {
             var socket: curl_socket_t = -1
             errand_get_socket(handle, &socket)
             recordFacts()
@@ -129,8 +155,6 @@
             // The engine watches the socket from now on.
             loop.sockets.unwatch(socket)
             loop.sockets.closed(socket)
-            keepsHandle = true
-            loop.keptHandles += 1
             return socket
         }
 
@@ -138,16 +162,17 @@
         func cancel() {
             curl_multi_remove_handle(loop.multi, handle)
             curl_easy_cleanup(handle)
-            guard keepsHandle else { return }
-            loop.keptHandles -= 1
-            loop.startWaitingForPlaces()
         }
 
         // MARK: - Errors
 
         /// The error for a connection that could not be opened.
-        func error(_ result: CURLcode, for request: TransportRequest) -> RequestError {
-            let proxy = ProxyRoute(request)
+        ///
+        /// - Parameter options: The options of the request with its proxy.
+        func error(
+            _ result: CURLcode, for request: TransportRequest, _ options: TransportOptions
+        ) -> RequestError {
+            let proxy = ProxyRoute(options)
             if let observer = trust.observer, observer.hasRefusedName {
                 let isProxy = observer.isForProxy || key.route == .absoluteForm
                 return CurlFailure.unnamedHost(
@@ -163,8 +188,12 @@
 
         /// The error for the peer's alert that it rejects the client certificate; `nil` if there was
         /// none.
-        func alertError(for request: TransportRequest) -> RequestError? {
-            let proxy = key.route == .absoluteForm ? ProxyRoute(request) : nil
+        func alertError(
+            for request: TransportRequest, _ options: TransportOptions
+        ) -> RequestError? {
+            let proxy =
+                key.route == .absoluteForm
+                ? ProxyRoute(options) : nil
             let context = context(for: request, proxy, true)
             guard CurlFailure.rejectsClientCertificate(context) else { return nil }
             return CurlFailure.error(CURLE_RECV_ERROR, context: context)
@@ -179,8 +208,8 @@
             errand_get_long(handle, CURLINFO_PROXY_SSL_VERIFYRESULT, &proxyVerification)
             return CurlFailure.Context(
                 request: request, text: String(cString: errorText),
-                alert: trust.observer?.alert ?? 0, isConnected: isConnected, isHeadComplete: false,
-                hasHeadBegun: false, proxyResponse: proxyResponse,
+                alert: trust.observer?.alert ?? 0, isConnected: isConnected,
+                proxyResponse: proxyResponse,
                 proxyVerification: proxyVerification, proxy: proxy, lacksResources: lacksResources)
         }
 
@@ -201,15 +230,18 @@
 
         private func applyOptions(_ limit: Duration?) throws(RequestError) {
             let context = Unmanaged.passUnretained(self).toOpaque()
-            var options = ConnectOptions(handle)
+            let options = ConnectOptions(handle)
             try options.setDefaults()
             try options.expect(errand_set_string(handle, CURLOPT_URL, key.url.description))
             try options.set(CURLOPT_CONNECT_ONLY, 1)
             // The minimum, for what a proxy says before the tunnel. Over TLS libcurl 7.88 reads at
-            // most this number of bytes at once, for the engine too.
-            if !key.usesTLS { try options.set(CURLOPT_BUFFERSIZE, 1024) }
-            // ALPN offers nothing else.
+            // most this number of bytes at once, for the engine too. The memory exists while connecting.
+            try options.set(CURLOPT_BUFFERSIZE, key.usesTLS ? 64 << 10 : 1024)
+            // libcurl's ALPN offers nothing else. If HTTP/2 is offered, the TLS context has the list,
+            // because libcurl would begin to speak what it has negotiated itself.
             try options.set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
+            if key.isSecure, key.mayBeShared { try options.set(CURLOPT_SSL_ENABLE_ALPN, 0) }
+            if key.route == .tunnel { try options.set(CURLOPT_HTTPPROXYTUNNEL, 1) }
             try options.set(
                 CURLOPT_CONNECTTIMEOUT_MS, limit?.wholeMilliseconds ?? Int(Int32.max))
             try options.expect(errand_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText))
@@ -228,11 +260,6 @@
                 try options.expect(errand_set_pointer(handle, CURLOPT_SHARE, share))
                 if !loop.sessions.isEnabled { try options.set(CURLOPT_SSL_SESSIONID_CACHE, 0) }
             }
-            // A proxy of the environment is used for tunnels only.
-            if key.route != .tunnel {
-                try options.expect(errand_set_string(handle, CURLOPT_PROXY, ""))
-            }
-            try options.setEnvironmentBypass(key.options.proxy, url: key.url)
             if !key.options.hasDefaults {
                 try options.set(key.options, url: key.url, trust: trust, lists: lists)
             }
@@ -241,16 +268,21 @@
         // MARK: - Callbacks
 
         fileprivate func open(_ address: UnsafePointer<curl_sockaddr>) -> Int32 {
-            let socket = loop.open(address, as: key.usesTLS ? .secure : .plain)
+            let socket = loop.open(address)
             if socket < 0, [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) {
                 lacksResources = true
             }
-            trust.nextHandshakePort = errand_port(address)
+            trust.isNewSocket = true
             return socket
         }
 
         fileprivate func handshakeWillStart(_ tls: UnsafeMutableRawPointer) -> CURLcode {
-            trust.handshakeWillStart(tls, to: key.url, key.options)
+            let result = trust.handshakeWillStart(tls, to: key.url, key.options)
+            guard result == CURLE_OK, key.isSecure, key.mayBeShared,
+                trust.observer?.isForProxy == false
+            else { return result }
+            // A proxy would choose HTTP/2 too, and libcurl speaks HTTP/1.1 to it.
+            return TLSLibrary.loaded?.offerHTTP2(tls) == true ? CURLE_OK : CURLE_OUT_OF_MEMORY
         }
     }
 

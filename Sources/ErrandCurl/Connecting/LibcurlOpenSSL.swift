@@ -17,7 +17,6 @@
         static let connections: OpenSSL.Connections? = find()
         static let transfers: OpenSSL.Transfers? = find()
         static let streams: OpenSSL.Streams? = find()
-        static let streamKinds: OpenSSL.StreamKinds? = find()
         static let certificates: OpenSSL.Certificates? = find()
         static let verifications: OpenSSL.Verifications? = find()
         static let authorities: OpenSSL.Authorities? = find()

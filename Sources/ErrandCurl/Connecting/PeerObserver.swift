@@ -20,11 +20,6 @@
         private(set) var hasRefusedName = false
         /// The description of the last alert (RFC 8446 §6); 0 if there was none.
         private(set) var alert: Int32 = 0
-        /// Whether failed writes are ignored until the peer responds; see
-        /// ``FailedWrites``.
-        var awaitsResponse = false
-        private var hasSecured = false
-
         init(isForProxy: Bool, requiresName: Bool, requiresValidChain: Bool) {
             self.isForProxy = isForProxy
             self.requiresName = requiresName
@@ -32,7 +27,7 @@
         }
 
         /// The observer of a connection; `nil` if libcurl uses another TLS library.
-        static func of(_ connection: UnsafeRawPointer) -> PeerObserver? {
+        fileprivate static func of(_ connection: UnsafeRawPointer) -> PeerObserver? {
             guard let library = PeerLibrary.loaded,
                 let context = library.connections.SSL_get_SSL_CTX(connection),
                 let observer = library.contexts.SSL_CTX_get_ex_data(context, library.index)
@@ -81,19 +76,10 @@
             return 0
         }
 
-        fileprivate func observe(
-            _ connection: UnsafeRawPointer, _ events: Int32, _ value: Int32
-        ) {
+        fileprivate func observe(_ events: Int32, _ value: Int32) {
             if events & PeerLibrary.alertReceived == PeerLibrary.alertReceived {
                 alert = value & 0xFF
             }
-            // With TLS 1.3 this event also follows later messages, such as session tickets. An
-            // alert of a proxy needs no care: a lost connection to it is `proxyFailed` anyway.
-            guard events & PeerLibrary.handshakeDone != 0, !hasSecured, !isForProxy else { return }
-            hasSecured = true
-            ConnectionHook.of(UnsafeMutableRawPointer(mutating: connection))?.ignoresFailedWrites =
-                true
-            awaitsResponse = true
         }
     }
 
@@ -106,10 +92,9 @@
 
     private let onInformation: OpenSSL.Contexts.InformationCallback = {
         connection, events, value in
-        let isRelevant =
-            events & (PeerLibrary.handshakeDone | PeerLibrary.alertReceived & ~PeerLibrary.read)
-        guard isRelevant != 0, let connection else { return }
-        PeerObserver.of(connection)?.observe(connection, events, value)
+        guard events & PeerLibrary.alertReceived & ~PeerLibrary.read != 0, let connection
+        else { return }
+        PeerObserver.of(connection)?.observe(events, value)
     }
 
     private let onRelease: OpenSSL.Process.FreeData = { _, value, _, _, _, _ in
@@ -127,8 +112,7 @@
         static let ignoreUnexpectedEnd: UInt64 = 1 << 7
         /// `X509_V_ERR_HOSTNAME_MISMATCH`, which libcurl itself does not cause.
         static let hostNameMismatch: Int32 = 62
-        /// `SSL_CB_HANDSHAKE_DONE`, `SSL_CB_READ` and `SSL_CB_READ_ALERT`.
-        static let handshakeDone: Int32 = 0x20
+        /// `SSL_CB_READ` and `SSL_CB_READ_ALERT`.
         static let read: Int32 = 0x04
         static let alertReceived: Int32 = 0x4004
         /// `CRYPTO_EX_INDEX_SSL_CTX`.

@@ -12,8 +12,8 @@
         private(set) var hasPins = false
         /// The observer of the last TLS handshake, or of the connection that is used.
         var observer: PeerObserver?
-        /// The port to which the last socket connects; 0 after its first TLS handshake has begun.
-        var nextHandshakePort: Int32 = 0
+        /// Whether no TLS handshake has begun on the last socket.
+        var isNewSocket = false
 
         init() {}
 
@@ -43,50 +43,20 @@
             if let authorities = SystemAuthorities.shared, !authorities.install(in: tls) {
                 return CURLE_SSL_CACERT_BADFILE
             }
-            let side = nextPeer(url, options)
-            let isForProxy = side == .proxy
-            nextHandshakePort = 0
-            var applied = isForProxy ? [] : [rules]
-            if side != .server {
-                applied.append(
-                    options.sharedProxySecurity.map { $0.rules(for: "", now: Date()) })
-            }
-            // If the peer can be either, the stricter rules apply.
+            // The first handshake on a connection to an `https://` proxy is with the proxy.
+            let isForProxy = isNewSocket && !options.hasDefaults
+                && ProxyRoute(options)?.isSecure == true
+            isNewSocket = false
+            let applied =
+                isForProxy
+                ? options.sharedProxySecurity.map { $0.rules(for: "", now: Date()) } : rules
             let observer = PeerObserver(
-                isForProxy: isForProxy,
-                requiresName: applied.contains { $0?.requiresName ?? true },
-                requiresValidChain: applied.contains { $0?.requiresValidChain ?? true })
+                isForProxy: isForProxy, requiresName: applied?.requiresName ?? true,
+                requiresValidChain: applied?.requiresValidChain ?? true)
             self.observer = observer
             return observer.install(in: tls) ? CURLE_OK : CURLE_OUT_OF_MEMORY
         }
 
-        /// The peer of a TLS handshake.
-        private enum Peer { case server, proxy, either }
-
-        /// The peer of the next TLS handshake.
-        ///
-        /// The first one on a connection to an `https://` proxy is with the proxy. It can be with
-        /// either if the host may bypass the proxy, and both have the same port.
-        private func nextPeer(_ url: HTTPURL, _ options: TransportOptions) -> Peer {
-            guard nextHandshakePort > 0,
-                !options.hasDefaults || CurlLibrary.linked.environmentNamesProxy,
-                let route = ProxyRoute(options, isSecure: url.isHTTPS), route.isSecure
-            else { return .server }
-            if route.isCertain { return .proxy }
-            guard Int(nextHandshakePort) == route.port else { return .server }
-            return (url.port ?? 443) == route.port ? .either : .proxy
-        }
-    }
-
-    extension ConnectionKey {
-        /// Creates the key of a request in the environment of this process.
-        ///
-        /// - Parameter trust: The trust in the server; `nil` for the standard one.
-        init(_ request: TransportRequest, trust: PeerTrust?) {
-            self.init(
-                request, requiresValidChain: trust?.rules?.requiresValidChain ?? true,
-                environmentNamesProxy: CurlLibrary.linked.environmentNamesProxy)
-        }
     }
 
     /// Checks an established connection against the pins of its host, before a request is sent on

@@ -2,10 +2,8 @@
     import CLibcurl
     import ErrandTransport
     import Foundation
-    import Glibc
 
-    /// The proxy that a request or the environment sets, without its credentials; for errors and
-    /// events of connections.
+    /// The proxy of a request, without its credentials.
     struct ProxyRoute: Sendable, Hashable {
         let host: String
         let port: Int
@@ -13,32 +11,15 @@
         let name: String
         /// Whether the connection to the proxy itself uses TLS.
         let isSecure: Bool
-        /// Whether every request uses the proxy; false if some hosts bypass it.
-        let isCertain: Bool
         /// Whether it is an HTTP proxy, not a SOCKS proxy.
         private let speaksHTTP: Bool
 
-        /// Finds the proxy of a request; `nil` if it has none.
-        init?(_ request: TransportRequest) {
-            self.init(request.options, isSecure: request.isSecure)
-        }
-
-        /// Finds the proxy for a scheme; `nil` if there is none.
-        init?(_ options: TransportOptions, isSecure usesTLS: Bool) {
-            // libcurl treats a proxy without a scheme as an http proxy.
-            guard let text = Self.text(options, isSecure: usesTLS),
-                let url = try? HTTPURL(
-                    parsing: text.contains(bytes: "://") ? text : "http://" + text),
-                let host = url.host
+        /// Finds the proxy that the options name; `nil` if there is none.
+        ///
+        /// - Parameter options: See ``TransportOptions/resolvingProxy(for:_:)``.
+        init?(_ options: TransportOptions) {
+            guard options.unixSocketPath == nil, let url = Self.url(options), let host = url.host
             else { return nil }
-            switch options.proxy {
-            case .none: return nil
-            case .url(_, let bypass): isCertain = bypass.isEmpty
-            case .environment:
-                isCertain = ["no_proxy", "NO_PROXY"].allSatisfy { (name: String) in
-                    (getenv(name)?.pointee ?? 0) == 0
-                }
-            }
             self.host = host
             isSecure = url.isHTTPS
             speaksHTTP = isSecure || url.scheme == "http"
@@ -50,38 +31,17 @@
         /// Whether it is an HTTP proxy, which gets CONNECT.
         var opensTunnels: Bool { speaksHTTP }
 
-        /// Whether the connection to the proxy of a request may use TLS.
-        ///
-        /// libcurl accepts proxy URLs in the environment that ``HTTPURL`` refuses, such as one with a
-        /// backslash in the user's name; for them the result is true.
-        static func mayUseTLS(_ request: TransportRequest) -> Bool {
-            mayUseTLS(request.options, isSecure: request.isSecure)
-        }
-
-        /// Whether the connection to the proxy for a scheme may use TLS.
-        static func mayUseTLS(_ options: TransportOptions, isSecure: Bool) -> Bool {
-            text(options, isSecure: isSecure) != nil
-                && Self(options, isSecure: isSecure)?.isSecure != false
-        }
-
-        /// The URL of the proxy for a scheme; `nil` if there is none.
-        private static func text(_ options: TransportOptions, isSecure: Bool) -> String? {
-            guard options.unixSocketPath == nil else { return nil }
-            return switch options.proxy {
-            case .none: nil
-            case .url(let named, _): named
-            case .environment:
-                CurlLibrary.linked.environmentNamesProxy
-                    ? environment(isSecure: isSecure) : nil
-            }
+        /// The URL of the proxy that the options name; one without a scheme is an HTTP proxy, as for
+        /// libcurl.
+        static func url(_ options: TransportOptions) -> HTTPURL? {
+            guard case .url(let text, _) = options.proxy else { return nil }
+            return try? HTTPURL(parsing: text.contains(bytes: "://") ? text : "http://" + text)
         }
 
         /// The value of `Proxy-Authorization` for a request in absolute form (RFC 7617); `nil` if
         /// the proxy's URL has no credentials.
         static func credentials(_ options: TransportOptions) -> String? {
-            guard case .url(let text, _) = options.proxy,
-                let userInfo = (try? HTTPURL(parsing: text))?.userInfo, !userInfo.isEmpty
-            else { return nil }
+            guard let userInfo = url(options)?.userInfo, !userInfo.isEmpty else { return nil }
             var bytes: [UInt8] = []
             var rest = userInfo.utf8[...]
             while let byte = rest.popFirst() {
@@ -99,40 +59,6 @@
             return "Basic " + Data(bytes).base64EncodedString()
         }
 
-        /// Whether a connection leads to this proxy, which gets the request with its complete URL.
-        ///
-        /// If some hosts bypass the proxy, the peer's port decides. If proxy and server have the same
-        /// port, the result is false.
-        ///
-        /// - Parameter peer: The `IP:port` of the connection.
-        func getsCompleteURL(of request: TransportRequest, peer: String?) -> Bool {
-            guard speaksHTTP, !request.isSecure else { return false }
-            return isCertain
-                || port != request.url.effectivePort && peer?.ends(withBytes: ":\(port)") == true
-        }
-
-        /// Whether a failed connection was to this proxy.
-        ///
-        /// If some hosts bypass the proxy, only libcurl's text can confirm it.
-        func isNamed(in text: String) -> Bool {
-            let bare = host.dropping(prefix: "[")?.dropping(suffix: "]") ?? host[...]
-            return isCertain || text.contains(bytes: "connect to \(bare) port \(port)")
-                || text.contains(bytes: "via \(bare)")
-                || text.contains(bytes: "over proxy \(bare) ")
-        }
-
-        /// The proxy variable of the environment, in libcurl's order.
-        ///
-        /// `HTTP_PROXY` is not used, because CGI servers set it from a request header.
-        private static func environment(isSecure: Bool) -> String? {
-            let names =
-                (isSecure ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"])
-                + ["all_proxy", "ALL_PROXY"]
-            for name in names {
-                if let value = getenv(name), value.pointee != 0 { return String(cString: value) }
-            }
-            return nil
-        }
     }
 
     extension CurlFailure {
@@ -146,7 +72,7 @@
                 return connectRejection(context, name: name)
                     ?? tunnelledTLSError(result, context, name: name)
             }
-            let isCertain = context.proxy.map { $0.isSecure && $0.isCertain } ?? false
+            let isCertain = context.proxy?.isSecure == true
             if result == CURLE_COULDNT_RESOLVE_PROXY {
                 return (
                     .proxyFailed,
@@ -160,9 +86,7 @@
                         + "\(context.host). Check its URL, and that it may connect to this host."
                 )
             }
-            if result == CURLE_COULDNT_CONNECT, !context.lacksResources,
-                context.proxy?.isNamed(in: context.text) == true
-            {
+            if result == CURLE_COULDNT_CONNECT, !context.lacksResources, context.proxy != nil {
                 return (
                     .proxyFailed,
                     "Could not connect to \(name). Check its URL, and that the proxy runs."
@@ -214,9 +138,8 @@
                 let proxy = context.proxy,
                 proxy.opensTunnels
             else { return nil }
-            // TLS with the proxy itself, and direct connections of hosts that bypass it, can fail too.
-            let isCertain = proxy.isCertain && !proxy.isSecure
-            return isCertain || context.text.contains(bytes: "CONNECT") ? proxy.name : nil
+            // TLS with the proxy itself can fail too.
+            return !proxy.isSecure || context.text.contains(bytes: "CONNECT") ? proxy.name : nil
         }
 
         private static func capitalized(_ name: String) -> String {

@@ -21,8 +21,6 @@
         private let verifications: OpenSSL.Verifications
         /// The streams that read and write the sockets of connections; see ``ConnectionHook``.
         let streams: OpenSSL.Streams
-        /// `nil` if a function is missing.
-        let writers: TLSWriters?
 
         private init?() {
             guard let contexts = LibcurlOpenSSL.contexts,
@@ -36,7 +34,6 @@
             self.certificates = certificates
             self.verifications = verifications
             self.streams = streams
-            writers = LibcurlOpenSSL.streamKinds.flatMap { TLSWriters($0, streams, connections) }
         }
     }
 
@@ -47,6 +44,24 @@
             var length: UInt32 = 0
             connections.SSL_get0_alpn_selected(connection, &name, &length)
             return length == 2 && name?[0] == UInt8(ascii: "h") && name?[1] == UInt8(ascii: "2")
+        }
+
+        /// Offers HTTP/2 and HTTP/1.1 on the connections of an `SSL_CTX` (RFC 7301); returns false if memory is short.
+        func offerHTTP2(_ context: UnsafeMutableRawPointer) -> Bool {
+            let names: StaticString = "\u{02}h2\u{08}http/1.1"
+            return names.withUTF8Buffer { names in
+                contexts.SSL_CTX_set_alpn_protos(
+                    context, names.baseAddress, UInt32(names.count)) == 0
+            }
+        }
+
+        /// Prepares a connection for HTTP/2: no renegotiation (RFC 9113 §9.2.1), and several records in
+        /// one read.
+        func prepareForHTTP2(_ connection: UnsafeMutableRawPointer) {
+            // `SSL_OP_NO_RENEGOTIATION`.
+            _ = connections.SSL_set_options(connection, 1 << 30)
+            // `SSL_CTRL_SET_READ_AHEAD`.
+            _ = connections.SSL_ctrl(connection, 41, 1, nil)
         }
 
         /// Whether the last operation waits for input, such as a write during a renegotiation.
@@ -158,7 +173,7 @@
         }
     }
 
-    /// The TLS sessions that all easy handles of a loop share.
+    /// The TLS sessions that all connectors of a loop share.
     ///
     /// Up to version 8.11, libcurl keeps sessions in the easy handle that created them, so a handle
     /// that connects to a server for the first time would need a full handshake. A share object

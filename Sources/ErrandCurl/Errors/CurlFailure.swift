@@ -21,9 +21,9 @@ public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// Creates the transport's errors, with advice, from libcurl's results and other causes.
     enum CurlFailure {
-        /// The facts about a transfer that select the error for a libcurl result.
+        /// The facts about a connection that select the error for a libcurl result.
         struct Context {
-            /// The request; `nil` if its transfer has ended.
+            /// The request for which it was opened.
             var request: TransportRequest?
             /// The text in libcurl's error buffer.
             ///
@@ -33,8 +33,6 @@ public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
             var alert: Int32 = 0
             /// Whether the request head was sent.
             var isConnected: Bool
-            var isHeadComplete: Bool
-            var hasHeadBegun: Bool
             /// The status of the proxy's response to CONNECT; 0 if there is none.
             var proxyResponse = 0
             /// The verification result for the proxy's certificate chain; 0 if it is valid or was
@@ -61,8 +59,7 @@ public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
         /// The error for a result that is not `CURLE_OK`.
         static func error(_ result: CURLcode, context: Context) -> RequestError {
             if result == CURLE_OPERATION_TIMEDOUT {
-                return timedOut(
-                    context.isConnected ? .idle : .connect, limits: context.request?.timeouts)
+                return timedOut(.connect, limits: context.request?.timeouts)
             }
             if let path = removedFile(result, context) {
                 var error = unreadableFile(path)
@@ -171,76 +168,18 @@ public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
                     "Could not connect to \(host)\(port.map { ":\($0)" } ?? ""). "
                         + "Check host and port, and that the server runs."
                 )
-            case CURLE_PARTIAL_FILE where context.isHeadComplete:
-                return ResponseFault.truncatedBody.description(host: host)
-            case CURLE_PARTIAL_FILE where context.hasHeadBegun:
-                return ResponseFault.truncatedHead.description(host: host)
-            // CURLE_PARTIAL_FILE occurs on shared HTTP/2 connections.
-            case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE:
-                return ResponseFault.noResponse.description(host: host)
-            case CURLE_SEND_FAIL_REWIND:
-                return (lostBeforeResponse.code, lostBeforeResponse.message)
-            case CURLE_HTTP2_STREAM:
-                return streamError(context)
-            case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2:
-                return connectionError(context)
-            case CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP_RETURNED_ERROR:
-                return ResponseFault.notHTTP.description(host: host)
-            case CURLE_BAD_FUNCTION_ARGUMENT where context.isHeadComplete:
-                return ResponseFault.malformedTrailer.description(host: host)
+            case CURLE_GOT_NOTHING: return ResponseFault.noResponse.description(host: host)
+            case CURLE_SEND_ERROR, CURLE_RECV_ERROR:
+                return ResponseFault.lostBeforeHead.description(host: host)
             case CURLE_UNSUPPORTED_PROTOCOL:
-                return context.isConnected
-                    ? ResponseFault.notHTTP.description(host: host)
-                    : (.unsupported, "This libcurl does not support the URL's scheme.")
-            case CURLcode(rawValue: 100)
-            where context.text.contains(bytes: "Too many response headers"):
-                return (
-                    .badServerResponse,
-                    "The response from \(host) has more header fields than libcurl's fixed limit of 5000. "
-                        + "Make the server send fewer headers."
-                )
-            case CURLE_OUT_OF_MEMORY where context.isConnected && !context.isHeadComplete,
-                CURLcode(rawValue: 100) where context.isConnected:
-                return (
-                    .badServerResponse,
-                    "A header line in the response from \(host) is longer than libcurl's fixed limit of 100 KB, which "
-                        + "maximumHeadBytes cannot raise. Make the server send shorter lines."
-                )
-            case CURLE_BAD_CONTENT_ENCODING:
-                return (.badContentEncoding, "The content encoding is corrupt or unknown.")
+                return (.unsupported, "This libcurl does not support the URL's scheme.")
             default:
                 return tlsError(result, context)
                     ?? (
                         .transportFailed,
-                        "The transfer from \(host) failed. See the underlying error from libcurl."
+                        "The connection to \(host) failed. See the underlying error from libcurl."
                     )
             }
-        }
-
-        /// The error for a connection that failed or that carried data other than HTTP.
-        private static func connectionError(_ context: Context) -> (RequestError.Code, String) {
-            let text = context.text
-            if text.contains(bytes: "chunk") {
-                return ResponseFault.malformedChunk.description(host: context.host)
-            }
-            // The nghttp2 code that libcurl returns for a response head beyond its buffer.
-            if text.contains(bytes: "returned -902"), !context.isHeadComplete {
-                return (
-                    .badServerResponse,
-                    "The response head from \(context.host) exceeds libcurl's fixed limit for HTTP/2 of 128 KB, which "
-                        + "maximumHeadBytes cannot raise. Make the server send fewer headers, or use .http11."
-                )
-            }
-            if text.contains(bytes: "Too large response headers") || text.contains(bytes: "header")
-            {
-                return (
-                    .badServerResponse,
-                    "The response head from \(context.host) exceeds libcurl's fixed limit of 300 KB, which "
-                        + "maximumHeadBytes cannot raise. Make the server send fewer headers."
-                )
-            }
-            let fault: ResponseFault = context.isHeadComplete ? .lostInBody : .lostBeforeHead
-            return fault.description(host: context.host)
         }
 
         private static func clientIdentityError(_ context: Context) -> (RequestError.Code, String) {
@@ -347,10 +286,6 @@ public struct CurlError: Error, Sendable, Hashable, CustomStringConvertible {
                 result)
             error.stage = .build
             return error
-        }
-
-        static var truncatedHead: RequestError {
-            ResponseFault.truncatedHead.error(host: "")
         }
 
         static var missingCloseNotify: RequestError {

@@ -51,6 +51,7 @@ struct FieldSection: Sendable {
     /// Notes the end of the block.
     mutating func end(size: Int, isTooLarge: Bool) {
         (self.size, self.isTooLarge) = (size, isTooLarge)
+        head.size = size
     }
 
     private mutating func addStatus(_ status: UInt16) {

@@ -35,7 +35,15 @@ struct RequestBodyFrames {
     ) -> Step {
         guard !isComplete else { return .complete(endsStream: false) }
         guard session.isSending(key) else { return .stopped }
-        guard session.available(on: key) > 0 else { return .blocked }
+        if session.available(on: key) == 0 {
+            // The end needs no window (RFC 9113 §6.9.1).
+            switch upload.lookForEnd() {
+            case .end: break
+            case .bytes: return .blocked
+            case .wait: return .wait
+            case .failed(let error): return .failed(error)
+            }
+        }
         let hasTrailers = hasTrailers
         var fill = Upload.Fill.wait
         let endsStream = session.send(on: key, upTo: limit, into: output) { room in

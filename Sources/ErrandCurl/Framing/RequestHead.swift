@@ -129,6 +129,19 @@ struct RequestHead: Sendable {
         }
     }
 
+    /// The size of the field section, as `SETTINGS_MAX_HEADER_LIST_SIZE` limits it (RFC 9113 §6.5.2).
+    var listSize: Int {
+        let path = max(1, url.path.utf8.count) + (url.query.map { $0.utf8.count + 1 } ?? 0)
+        var size = ":method:scheme:authority:path".utf8.count + 4 * 32
+        size += method.utf8.count + scheme.utf8.count + authority.utf8.count + path
+        if let protocolName { size += ":protocol".utf8.count + protocolName.utf8.count + 32 }
+        for field in fields {
+            size +=
+                field.name.canonicalName.utf8.count + field.withUnsafeBytesOfValue { $0.count } + 32
+        }
+        return size
+    }
+
     /// Writes the fields of the head.
     ///
     /// - Parameter scratch: A buffer for the path, which is overwritten.

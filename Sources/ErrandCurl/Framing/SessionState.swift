@@ -191,6 +191,11 @@ struct SessionState: ~Copyable {
         streams.contains(key) && streams[key.slot].sending == .open
     }
 
+    /// Whether more of the response follows.
+    func isReceiving(_ key: StreamKey) -> Bool {
+        streams.contains(key) && streams[key.slot].receiving != .ended
+    }
+
     /// Writes one DATA frame with content that a closure writes into the room that it gets.
     ///
     /// The closure returns the number of bytes, which may be 0 only at the end, and whether the request

@@ -7,51 +7,29 @@
 
     /// A connection that carries HTTP/1.1 requests one after another.
     ///
-    /// ``ConnectionState`` and ``ResponseParser`` decide; this class reads and writes: a socket, or
-    /// libcurl's handle if TLS protects the connection.
-    final class HTTP1Connection {
+    /// ``ConnectionState`` and ``ResponseParser`` decide; this class reads and writes.
+    final class HTTP1Connection: Connection {
         /// The result of a write.
         enum WriteResult { case complete, partial, failed }
 
-        /// The result of a read.
-        enum ReadResult: Equatable { case bytes(Int), nothing, end, failed }
-
-        let socket: Int32
-        let key: ConnectionKey
-        let facts: Connector.Facts
-        private let poll: Int32
-        private unowned(unsafe) let loop: EventLoop
-        /// The connection, as events describe it.
-        let description: Response.Connection
-        /// The connector whose handle carries the bytes; `nil` if the socket does.
-        let connector: Connector?
-        /// Whether input may remain that no event of the socket announces.
-        let buffersInput: Bool
-        /// OpenSSL's object of the connection; `nil` without TLS.
-        private var tls: UnsafeMutableRawPointer?
-        /// The ports of a connection that libcurl has used; `nil` for others.
-        var adoptedPorts: ConnectionUse.Ports?
-        /// Whether OpenSSL must read before it can write, as in a renegotiation of TLS 1.2.
-        @exclusivity(unchecked) private(set) var waitsForInput = false
         /// The hook that observes the end of the TLS connection.
         private var endHook: ConnectionHook?
         @exclusivity(unchecked) var state = ConnectionState()
         @exclusivity(unchecked) var parser = ResponseParser()
-        /// The transfer whose request the connection carries.
-        @exclusivity(unchecked) var transfer: HTTP1Transfer?
+        /// The exchange that the connection carries.
+        @exclusivity(unchecked) private(set) var exchange: Exchange?
+        @exclusivity(unchecked) var writer = RequestBodyWriter(.none)
+        /// The receiver of large reads, if it passes them to a reader.
+        @exclusivity(unchecked) var stream: (any StreamReceiver)?
+        /// The buffer of the current read, if a chunk may take it, and whether one has taken it.
+        @exclusivity(unchecked) var chunkBuffer: (buffer: ReadBuffers.Buffer, isPassedOn: Bool)?
         /// Input that the receiver has not accepted yet.
-        @exclusivity(unchecked) var unread: [UInt8] = []
+        @exclusivity(unchecked) var unread: [UInt8]
         /// Bytes that the socket has not accepted yet, and the number of those sent since.
         @exclusivity(unchecked) private var unsent: [UInt8] = []
         @exclusivity(unchecked) private var sent = 0
-        @exclusivity(unchecked) private var watched: UInt32 = 0
-        /// Whether input is watched; not while the receiver pauses.
-        @exclusivity(unchecked) var readsInput = true
         /// Whether input is read without use: it follows a complete response whose request is not completely sent.
         @exclusivity(unchecked) var discardsInput = false
-        /// Whether a write has failed because the server has reset the connection; without TLS, the next reads find
-        /// the rest of the input and an end, as if the server had ended its direction.
-        private(set) var isReset = false
         /// The time for which the server keeps the idle connection, in nanoseconds; `nil` if it is
         /// unknown.
         @exclusivity(unchecked) var idleLifetime: UInt64?
@@ -63,60 +41,25 @@
         /// Whether more can be sent although nothing is left over.
         @exclusivity(unchecked) var hasMoreToSend = false
 
-        /// Takes over the connection that a connector has established.
-        init(_ connector: Connector, poll: Int32) throws(RequestError) {
-            key = connector.key
-            self.poll = poll
-            loop = connector.loop
-            buffersInput = key.usesTLS
-            socket = buffersInput ? connector.keepHandle() : connector.takeSocket()
-            facts = connector.facts
-            // libcurl may have carried requests on the connection.
-            let known = loop.connectionTable.connection(on: socket)
-            description =
-                known
-                ?? Response.Connection(
-                    host: key.host.name, port: key.host.port, remoteAddress: facts.peer,
-                    isSecure: key.isSecure && key.route != .absoluteForm, httpVersion: .http11)
-            self.connector = buffersInput ? connector : nil
-            // The server has closed the connection, so libcurl has removed it.
-            guard socket >= 0 else { throw ResponseFault.noResponse.error(host: key.host.name) }
-            if known == nil { loop.opened(description, on: socket) }
+        init(_ opened: Connector.Opened, engine: Engine) throws(RequestError) {
+            // The first exchange takes early input.
+            unread = opened.early
+            try super.init(opened, .http11, engine: engine)
             state.connected()
-            if buffersInput { attach() }
-            guard updateEvents() else {
-                close()
-                throw CurlFailure.cannotStart
-            }
         }
 
-        /// Attaches libcurl's handle to its connection; otherwise libcurl closes the connection when
-        /// another transfer starts.
-        ///
-        /// Session tickets are read here. Other early input is kept for the first exchange; an
-        /// error occurs again when that exchange reads.
-        private func attach() {
-            guard let connector else { return }
-            var early = [UInt8](repeating: 0, count: 1024)
-            if case .bytes(let count) = early.withUnsafeMutableBytes({ read(into: $0) }) {
-                unread = Array(early[..<count])
-            }
-            guard let library = TLSLibrary.loaded, let tls = errand_get_tls(connector.handle)
-            else { return }
-            self.tls = tls
-            library.allowMovedWrites(on: tls)
-            // A failed write needs no special treatment here: the exchange reads on.
-            ConnectionHook.remove(from: tls)
+        // MARK: - Idle connections
+
+        override var reasonToClose: Response.Connection.CloseReason? {
+            if loop.sockets.isKnownIdle(since: idleSince), !holdsInput { return nil }
+            return currentReasonToClose
         }
 
-        /// Whether an idle connection has neither input nor an end.
+        /// The reason to close the idle connection, after a look at its input.
         ///
         /// The loop closes idle connections that have input, but the input may arrive later in the
         /// turn.
-        var isQuiet: Bool { reasonToClose == nil }
-
-        /// The reason to close an idle connection, because it has input or an end; `nil` if it has neither.
-        var reasonToClose: Response.Connection.CloseReason? {
+        var currentReasonToClose: Response.Connection.CloseReason? {
             var byte: UInt8 = 0
             if buffersInput {
                 switch withUnsafeMutableBytes(of: &byte, { read(into: $0) }) {
@@ -131,13 +74,15 @@
         }
 
         /// Whether OpenSSL, or libcurl, may hold input that no event of the socket announces.
-        var holdsInput: Bool {
+        private var holdsInput: Bool {
             guard buffersInput else { return false }
             guard let tls, let library = TLSLibrary.loaded, unread.isEmpty else { return true }
             // A tunnel may lie within a TLS connection to its proxy, which holds input of its own.
             guard key.route != .tunnel else { return true }
             return CurlLibrary.linked.buffersBelowTLS || library.hasInput(tls)
         }
+
+        // MARK: - The end of TLS
 
         /// Ends the client's direction: TLS with close_notify, then TCP.
         ///
@@ -162,13 +107,6 @@
             return CloseNotify.loaded?.record(of: tls) ?? []
         }
 
-        func close() {
-            if let connector { return connector.cancel() }
-            loop.connections.closed()
-            loop.connectionTable.closed(socket)
-            Glibc.close(socket)
-        }
-
         /// Starts to observe whether the server ends TLS with close_notify, for a body that ends
         /// with its connection (RFC 9112 §9.8).
         func observeEnd() {
@@ -179,31 +117,13 @@
         /// Whether the observed connection has ended without close_notify.
         var lacksCloseNotify: Bool { endHook?.hasEnded == true }
 
-        // MARK: - Events
-
-        /// Watches the events that are needed now; returns false if the kernel lacks resources.
-        @discardableResult
-        func updateEvents() -> Bool {
-            var wanted: UInt32 = 0
-            if readsInput { wanted |= errand_epoll_in }
-            if hasUnsent || hasMoreToSend, !waitsForInput { wanted |= errand_epoll_out }
-            guard wanted != watched else { return true }
-            let result =
-                if watched == 0 {
-                    errand_epoll_add(poll, socket, wanted)
-                } else if wanted == 0 {
-                    errand_epoll_remove(poll, socket)
-                } else {
-                    errand_epoll_modify(poll, socket, wanted)
-                }
-            guard result == 0 else { return false }
-            watched = wanted
-            return true
-        }
-
         // MARK: - Output
 
         var hasUnsent: Bool { sent < unsent.count }
+
+        /// Watches the events that are needed now; returns false if the kernel lacks resources.
+        @discardableResult
+        func updateEvents() -> Bool { updateEvents(wantsOutput: hasUnsent || hasMoreToSend) }
 
         /// Sends bytes, and keeps those that the socket does not accept.
         func write(_ bytes: UnsafeRawBufferPointer) -> WriteResult {
@@ -211,7 +131,7 @@
                 unsent.append(contentsOf: bytes)
                 return .partial
             }
-            let count = send(bytes)
+            let count = send(bytes, isRaw: isFinishing)
             guard count >= 0 else { return .failed }
             guard count < bytes.count else { return .complete }
             sent = 0
@@ -221,10 +141,10 @@
         }
 
         /// Sends what is left over.
-        func flush() -> WriteResult {
+        func flushUnsent() -> WriteResult {
             guard hasUnsent else { return .complete }
             let count = unsent.withUnsafeBytes {
-                send(UnsafeRawBufferPointer(rebasing: $0[sent...]))
+                send(UnsafeRawBufferPointer(rebasing: $0[sent...]), isRaw: isFinishing)
             }
             guard count >= 0 else { return .failed }
             sent += count
@@ -240,97 +160,161 @@
             hasMoreToSend = false
         }
 
-        /// The number of bytes that were sent; -1 if the connection is broken.
-        private func send(_ bytes: UnsafeRawBufferPointer) -> Int {
-            if let connector, !isFinishing {
-                var count = 0
-                let result = curl_easy_send(
-                    connector.handle, bytes.baseAddress, bytes.count, &count)
-                waitsForInput =
-                    result == CURLE_AGAIN
-                    && tls.flatMap { TLSLibrary.loaded?.wantsInput($0) } == true
-                if result == CURLE_AGAIN { return 0 }
-                return result == CURLE_OK ? count : -1
-            }
-            while true {
-                let count = Glibc.send(
-                    socket, bytes.baseAddress, bytes.count,
-                    Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
-                if count >= 0 { return count }
-                if errno == EINTR { continue }
-                if errno == EAGAIN || errno == EWOULDBLOCK { return 0 }
-                // After the end of the server's direction, a reset is reported as EPIPE.
-                if errno != EPIPE { isReset = true }
-                return -1
-            }
-        }
+        // MARK: - Events
 
-        // MARK: - Input
-
-        func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadResult {
-            if let connector {
-                var count = 0
-                let result = curl_easy_recv(
-                    connector.handle, buffer.baseAddress, buffer.count, &count)
-                if result == CURLE_AGAIN { return .nothing }
-                guard result == CURLE_OK else { return .failed }
-                return count > 0 ? .bytes(count) : .end
-            }
-            while true {
-                let count = recv(
-                    socket, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
-                if count > 0 { return .bytes(count) }
-                if count == 0 { return .end }
-                if errno == EINTR { continue }
-                return errno == EAGAIN || errno == EWOULDBLOCK ? .nothing : .failed
-            }
-        }
-    }
-
-    /// The times and the sizes of a transfer.
-    struct HTTP1Times {
-        var started = MonotonicTime.never
-        var headBytesSent: Int64 = 0
-        var headBytesReceived: Int64 = 0
-        private var nameLookedUp: Duration?
-        private var connected: Duration?
-        private var secured: Duration?
-        private var isReused: Bool?
-        private var firstByte = MonotonicTime.never
-
-        /// Records the connection of the request.
-        mutating func use(_ connection: HTTP1Connection, created: MonotonicTime) {
-            isReused = connection.state.isReused
-            (nameLookedUp, connected, secured) = (nil, nil, nil)
-            guard !connection.state.isReused else { return }
-            // The connect may have begun before the transfer was created.
-            let queued = started.since(created)
-            func moment(_ duration: Duration?) -> Duration? {
-                duration.map {
-                    max(queued, connection.facts.started.advanced(by: $0).since(created))
+        override func serve(_ flags: UInt32) {
+            guard let exchange else {
+                // The end of an idle connection, or unsolicited data (RFC 9112 §9.2).
+                // An event of an earlier socket with this number changes nothing.
+                if let reason = currentReasonToClose, state.unsolicitedInput() == .close {
+                    engine.closeIdle(self, reason)
                 }
+                return
             }
-            nameLookedUp = moment(connection.facts.nameLookedUp)
-            connected = moment(connection.facts.connected)
-            secured = moment(connection.facts.secured)
-            if let name = nameLookedUp, let connected { nameLookedUp = min(name, connected) }
+            if flags & errand_epoll_out != 0 { writable() }
+            if flags & ~errand_epoll_out != 0, self.exchange === exchange { readAgain() }
         }
 
-        mutating func receivedInput() {
-            if firstByte == .never { firstByte = EventLoop.readClock() }
+        override func readAgain() {
+            guard let exchange else { return }
+            readable(engine.inputBuffer(for: exchange))
+            if waitsForInput, self.exchange === exchange { writable() }
         }
 
-        func timings(created: MonotonicTime) -> AttemptTimings {
-            var timings = AttemptTimings()
-            if started != .never { timings.queued = started.since(created) }
-            timings.finished = EventLoop.readClock().since(created)
-            timings.nameLookedUp = nameLookedUp
-            timings.connected = connected
-            timings.secured = secured
-            if firstByte != .never { timings.firstByte = firstByte.since(created) }
-            timings.reusedConnection = isReused
-            timings.headBytesReceived = headBytesReceived
-            return timings
+        // MARK: - Exchanges
+
+        override func carry(_ exchange: Exchange) {
+            guard exchange.willUseConnection() else {
+                return engine.release(self, keepsConnection: true)
+            }
+            do throws(RequestError) {
+                try exchange.writeHead()
+            } catch {
+                engine.release(self, keepsConnection: true)
+                return exchange.fail(error)
+            }
+            do throws(RequestError) {
+                // The receiver may have taken any time, in which the server may have sent data.
+                if try exchange.reportsPins(of: self), state.isReused,
+                    let reason = currentReasonToClose
+                {
+                    engine.discard(self, reason)
+                    return engine.acquire(for: exchange)
+                }
+            } catch {
+                engine.discard(self, .failed)
+                return exchange.fail(error)
+            }
+            begin(exchange)
+        }
+
+        private func begin(_ exchange: Exchange) {
+            let request = exchange.transfer.request
+            writer = RequestBodyWriter(exchange.bodyLength)
+            let expects = exchange.expectsContinue
+            let isReused = state.isReused
+            let isStarted = state.begin(
+                hasBody: !writer.isComplete, expectsContinue: expects,
+                closes: Self.closesConnection(request))
+            guard isStarted else {
+                engine.discard(self, .unknown)
+                return exchange.fail(CurlFailure.unknown)
+            }
+            self.exchange = exchange
+            exchange.willSend(on: self, isReused: isReused)
+            // `switchProtocols(_:)` decides whether 101 is a valid response.
+            parser.begin(
+                isHead: request.method == .head, acceptsUpgrade: true,
+                limit: request.options.maximumHeadBytes)
+            exchange.times.headBytesSent += Int64(engine.output.count)
+            engine.headOwner = 0
+            if exchange.upload != nil, !expects {
+                // The first part of the body follows in the same system call.
+                guard writeBody(of: exchange) != nil else { return }
+                loop.scheduleSweep(by: exchange.deadlines.first)
+            }
+            send()
+            pump()
+            readEarlyInput(for: exchange)
+        }
+
+        /// Whether the connection is not used after this request.
+        private static func closesConnection(_ request: TransportRequest) -> Bool {
+            guard request.headers[.connection] != nil else { return false }
+            var options = ConnectionOptions()
+            for field in request.headers[fields: .connection] { options.add(field) }
+            return options.hasClose
+        }
+
+        /// Takes the input that arrived before the request was sent on a new connection.
+        private func readEarlyInput(for exchange: Exchange) {
+            guard self.exchange === exchange, buffersInput, !unread.isEmpty else { return }
+            let input = unread
+            unread = []
+            input.withUnsafeBytes { received($0, for: exchange) }
+            // OpenSSL may hold more.
+            if self.exchange != nil { engine.readLater(self) }
+        }
+
+        override func bodyIsReadable(_ exchange: Exchange) { pump() }
+
+        override func continueBody(_ exchange: Exchange) { sendBody(of: exchange) }
+
+        override func resume(_ exchange: Exchange) {
+            if self.exchange === exchange { readOn(for: exchange) }
+        }
+
+        override func leave(_ exchange: Exchange, _ ending: TransferState.Ending) {
+            guard self.exchange === exchange else { return }
+            _ = state.failed()
+            detach(exchange)
+            engine.discard(self, ending.closeReason)
+        }
+
+        /// Separates the exchange from the connection.
+        func detach(_ exchange: Exchange) {
+            exchange.times.headBytesReceived = parser.headBytes
+            exchange.hasResponseBegun = parser.hasBegun
+            exchange.connection = nil
+            self.exchange = nil
+            stream = nil
+            unread = []
+        }
+
+        override func endsAtIdleLimit(_ exchange: Exchange) -> Bool {
+            guard state.exchange?.receiving == .done else { return false }
+            perform(state.idleLimitReached())
+            return true
+        }
+
+        func perform(_ action: ConnectionState.Action) {
+            switch action {
+            case .none, .sendBody, .close: break
+            case .stopSending:
+                dropUnsent()
+                updateEvents()
+            case .end(let keepsConnection):
+                guard let exchange else { return }
+                detach(exchange)
+                engine.release(self, keepsConnection: keepsConnection)
+                exchange.complete()
+            case .fail: exchangeFailed(.lostInBody)
+            }
+        }
+
+        /// The response is malformed, or the connection was lost.
+        func exchangeFailed(_ fault: ResponseFault) {
+            guard let exchange else { return }
+            let isReused = state.isReused
+            let request = exchange.transfer.request
+            let alert = connector?.alertError(for: request, exchange.options)
+            _ = state.failed()
+            detach(exchange)
+            // The server has closed it while it was idle, or refuses the request.
+            engine.discard(self, exchange.hasResponseBegun ? .failed : .serverClosed)
+            exchange.lost(
+                isReused: isReused, alert: alert,
+                error: fault.error(host: request.host ?? exchange.key.host.name))
         }
     }
 #endif

@@ -9,9 +9,6 @@
         /// Lets libcurl process the events of a socket, or its own timer.
         func call(_ socket: Int32, _ action: Int32 = 0) {
             var running: Int32 = 0
-            readsInCall = 0
-            callNumber &+= 1
-            watchdog.begin()
             let abandoned = sockets.abandonedConnects
             curl_multi_socket_action(multi, socket, action, &running)
             // When libcurl 7.88 gives up an address after its part of the connect limit, it sets no
@@ -19,21 +16,6 @@
             if socket == CURL_SOCKET_TIMEOUT, sockets.abandonedConnects != abandoned {
                 errand_multi_run_all(multi, &running)
             }
-            watchdog.end()
-        }
-
-        /// Flushes the writes of a connection at the end of this turn.
-        func queueFlush(of writes: SharedWrites) { unflushed.append(writes) }
-
-        /// Forgets the writes of a connection that is closed.
-        func removeFlush(of writes: SharedWrites) { unflushed.removeAll { $0 === writes } }
-
-        /// Writes what the connections have collected in this turn.
-        func flushWrites() {
-            guard !unflushed.isEmpty else { return }
-            let connections = unflushed
-            unflushed.removeAll(keepingCapacity: true)
-            for writes in connections { writes.endTurn() }
         }
 
         /// Reads the monotonic clock of the system.
@@ -44,44 +26,18 @@
                 nanoseconds: UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))
         }
 
-        /// Sets the limits of connections and streams.
-        func setLimits(of multi: UnsafeMutableRawPointer) {
-            let limits = [
-                (CURLMOPT_MAX_TOTAL_CONNECTIONS, max(0, configuration.maximumConnections ?? 0)),
-                (CURLMOPT_MAX_HOST_CONNECTIONS, max(0, configuration.connectionsPerHost ?? 0)),
-                // A high limit: the server decides how many requests share a connection.
-                (CURLMOPT_MAX_CONCURRENT_STREAMS, 1000),
-            ]
-            for (option, value) in limits { _ = errand_multi_set_long(multi, option, value) }
-            limitIdleConnections()
-        }
-
-        /// Adds an easy handle to the multi handle.
-        func attach(_ easyHandle: EasyHandle) -> Bool {
-            guard let multi, let handle = easyHandle.handle else { return false }
-            return curl_multi_add_handle(multi, handle) == CURLM_OK
-        }
-
-        /// Removes an easy handle from the multi handle.
-        func detach(_ easyHandle: EasyHandle) {
-            guard let multi, let handle = easyHandle.handle else { return }
-            curl_multi_remove_handle(multi, handle)
-        }
-
         /// Opens a socket; returns -1 and sets `errno` on failure.
-        func open(_ address: UnsafePointer<curl_sockaddr>, as use: SocketTable.Use) -> Int32 {
+        func open(_ address: UnsafePointer<curl_sockaddr>) -> Int32 {
             let socket = errand_socket(address)
             guard socket >= 0 else { return socket }
-            sockets.opened(socket, as: use)
+            sockets.opened(socket)
             connections.opened()
-            if use == .shared { watchdog.opened(socket) }
             return socket
         }
 
-        func close(_ socket: Int32) -> Int32 {
+        private func close(_ socket: Int32) -> Int32 {
             connectionTable.closed(socket)
             sockets.closed(socket)
-            watchdog.closed(socket)
             connections.closed()
             return Glibc.close(socket)
         }
@@ -95,20 +51,6 @@
             reports.opened(connection)
         }
 
-        /// Records the end of an idle connection that has input or whose server has closed it: it is not used any more,
-        /// although libcurl closes the socket when it looks for a connection.
-        ///
-        /// Input of HTTP/2 is not invalid. Over TLS the input is probably the alert that ends the connection.
-        func noteIdleInput(on socket: Int32) {
-            guard let connection = connectionTable.connection(on: socket) else { return }
-            var byte: UInt8 = 0
-            let hasEnded = recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) == 0
-            guard hasEnded || sockets.isHTTP1(socket) else { return }
-            connectionTable.willClose(
-                socket, because: hasEnded || connection.isSecure ? .serverClosed : .unsolicitedData)
-            connectionTable.closed(socket)
-        }
-
         /// Reports the connections that were closed in this turn.
         func reportClosedConnections() {
             for (connection, reason) in connectionTable.takeClosed() {
@@ -117,21 +59,8 @@
         }
     }
 
-    // Requests that the HTTP/1.1 engine carries.
+    // Transfers and connectors.
     extension EventLoop {
-        /// The engine for a request; `nil` if libcurl carries it.
-        func engine(for request: TransportRequest) -> HTTP1Engine? {
-            guard let http1 else { return nil }
-            let isSecure = request.isSecure
-            let choice = EngineChoice(
-                isSecure: isSecure, version: request.options.httpVersion,
-                proxy: EngineChoice.Proxy(
-                    request, environmentNamesProxy: CurlLibrary.linked.environmentNamesProxy),
-                hasNegotiatedHTTP11: isSecure && http1.hasLearned(request),
-                coverage: http1.coverage(isSecure: isSecure))
-            return choice == .own ? http1 : nil
-        }
-
         /// Whether a caller may process a message: its request probably finds a connection, or its
         /// transfer only reads.
         func isForCaller(_ message: Mailbox.Message) -> Bool {
@@ -140,13 +69,13 @@
                 origins.contains(transfer.request.url, transfer.request.options)
             case .attend(let transfer):
                 transfer.exchange != nil && transfer.signals() == [.resume, .posted]
-                    && http1?.hasWaiters == false
+                    && engine?.hasWaiters == false
             case .shutDown, .close: false
             }
         }
 
         /// The number of active transfers.
-        var transferCount: Int { active.count + (http1?.active.count ?? 0) }
+        var transferCount: Int { engine?.active.count ?? 0 }
 
         /// Closes a socket of a connector, or keeps it open for the engine.
         func closeOrKeep(_ socket: Int32) -> Int32 {
@@ -155,45 +84,6 @@
             sockets.unwatch(socket)
             sockets.closed(socket)
             return 0
-        }
-
-        /// Sets the number of connections that libcurl keeps, with those of the engine that it
-        /// counts among its own.
-        func limitIdleConnections() {
-            guard let multi else { return }
-            _ = errand_multi_set_long(
-                multi, CURLMOPT_MAXCONNECTS, max(1, configuration.idleConnections) + keptHandles)
-        }
-
-        /// Closes idle connections of the engine that take places which a request of libcurl may
-        /// need.
-        func makeRoom(for request: TransportRequest) {
-            guard configuration.connectionsPerHost ?? 0 > 0, let http1 else { return }
-            http1.closeIdle(
-                ConnectionKey.Host(name: request.host ?? "", port: request.url.effectivePort))
-        }
-
-        /// Whether libcurl may wait for the place that an idle connection of the engine takes.
-        func isPlaceWanted(_ host: ConnectionKey.Host) -> Bool {
-            guard configuration.connectionsPerHost ?? 0 > 0 else { return false }
-            return active.contains { easyHandle in
-                easyHandle.transfer.map {
-                    $0.request.host == host.name && $0.request.url.effectivePort == host.port
-                } ?? false
-            }
-        }
-
-        /// Lets libcurl start transfers that wait for the place of a closed connection; libcurl 8.14
-        /// does not do it by itself.
-        func startWaitingForPlaces() {
-            guard configuration.connectionsPerHost ?? 0 > 0 else { return }
-            curlTimer = min(curlTimer, now)
-        }
-
-        /// Records the protocol that the connection of a request has negotiated.
-        func noteProtocol(of request: TransportRequest, isHTTP2: Bool) {
-            guard request.isSecure, request.options.httpVersion == .automatic else { return }
-            http1?.learn(request, isHTTP11: !isHTTP2)
         }
     }
 
@@ -224,7 +114,6 @@
         func reportEnds(isCallerTurn: Bool = false) {
             if connectionTable.hasClosed { reportClosedConnections() }
             guard !ends.isEmpty else { return }
-            closeSuspectConnections()
             if ends.count == 1, !isCallerTurn {
                 ends[0].report()
             } else {

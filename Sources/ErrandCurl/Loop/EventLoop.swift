@@ -4,10 +4,11 @@
     import ErrandTransport
     import Glibc
 
-    /// libcurl's multi handle with its easy handles and sockets; ``LoopLock`` admits one thread.
+    /// The events of the sockets, the mailbox and libcurl's multi handle, which opens connections;
+    /// ``LoopLock`` admits one thread.
     ///
     /// Each turn processes socket events, the mailbox, libcurl's timer, deadlines and finished
-    /// transfers. Then the loop sleeps until an event or a message (`docs/curl-transport.md`).
+    /// connects. Then the loop sleeps until an event or a message (`docs/curl-transport.md`).
     final class EventLoop {
         private let mailbox: Mailbox
         var connections: ConnectionCount { mailbox.connections }
@@ -18,34 +19,21 @@
         private let wakeUp: Int32
         let configuration: CurlConfiguration
         private(set) var multi: UnsafeMutableRawPointer?
-        /// Closes connections that block a call of libcurl.
-        let watchdog = StallWatchdog()
         private var isOpen = false
-        /// The HTTP/1.1 engine, if it is on.
-        private(set) var http1: HTTP1Engine?
+        /// The engine; `nil` before the first turn.
+        private(set) var engine: Engine?
         /// The socket that stays open when libcurl closes it; -1 for none.
         var socketToKeep: Int32 = -1
-        /// The engine's connections that libcurl counts among its own.
-        var keptHandles = 0 { didSet { limitIdleConnections() } }
 
         /// The time at which this turn began.
         private(set) var now = EventLoop.readClock()
-        /// Buffers that all easy handles share, because only one of them is processed at a time.
+        /// Buffers that all exchanges share, because only one of them is processed at a time.
         let scratch = LoopScratch()
         /// TLS sessions for new connections.
         let sessions: TLSSessionCache
 
         @exclusivity(unchecked) var sockets: SocketTable
-        /// The number of reads of shared connections within one call of libcurl.
-        var readsInCall = 0
-        /// The number of the current call of libcurl.
-        var callNumber: UInt64 = 0
-        /// The last stream that each server has processed according to its GOAWAY, by connection;
-        /// see EasyHandle+Replay.swift.
-        var lastStreams: [UnsafeMutableRawPointer: UInt32] = [:]
         @exclusivity(unchecked) private var batch: [Mailbox.Message] = []
-        @exclusivity(unchecked) private(set) var active: [EasyHandle] = []
-        @exclusivity(unchecked) private var spare: [EasyHandle] = []
         var curlTimer = MonotonicTime.never
         private var nextSweep = MonotonicTime.never
         /// The end of the thread's sleep, and whether a caller has run a turn meanwhile.
@@ -53,14 +41,8 @@
         private var wasCallerTurn = false
         /// The origins for which a caller may run a turn.
         @exclusivity(unchecked) var origins = RecentOrigins()
-        @exclusivity(unchecked) private var refusedUploads: [EasyHandle] = []
-        @exclusivity(unchecked) var admission = HTTP2Admission<AdmissionTicket>()
-        @exclusivity(unchecked) var admitted: [(waiting: AdmissionTicket, slot: AdmissionSlot)] = []
         /// The ends that are not yet reported; see ``reportEnds(isCallerTurn:)``.
         @exclusivity(unchecked) var ends: [EndedTransfer] = []
-        var lastTicket: UInt64 = 0
-        /// The connections whose writes wait for the end of this turn.
-        @exclusivity(unchecked) var unflushed: [SharedWrites] = []
         private(set) var isShutDown = false
         private var isClosing = false
 
@@ -81,25 +63,20 @@
             guard let multi else { return }
             let context = Unmanaged.passUnretained(self).toOpaque()
             _ = errand_multi_set_callbacks(multi, onSocket, onTimer, context)
-            setLimits(of: multi)
-            // Only libcurl can count its own connections for a limit in total.
-            if configuration.http1Engine == .own, configuration.maximumConnections ?? 0 < 1 {
-                http1 = HTTP1Engine(loop: self, poll: poll, configuration: configuration)
-            }
+            // libcurl counts the connections whose handles carry their bytes, and must not close them; the pool
+            // limits their number.
+            _ = errand_multi_set_long(multi, CURLMOPT_MAXCONNECTS, Int(Int32.max))
+            engine = Engine(loop: self, poll: poll, configuration: configuration)
         }
 
         /// Frees libcurl's handles.
         ///
         /// Closing connections invokes callbacks, so `deinit` would be too late.
         private func cleanUp() {
-            spare.removeAll()
-            refusedUploads.removeAll()
-            admitted.removeAll()
             connectionTable.isShuttingDown = true
-            http1?.cleanUp()
+            engine?.cleanUp()
             if let multi { curl_multi_cleanup(multi) }
             reportClosedConnections()
-            sockets.cleanUp()
             multi = nil
             sessions.close()
         }
@@ -120,7 +97,7 @@
             serve(events.found)
             if !events.found.isEmpty {
                 collect()
-                flushWrites()
+                engine?.flush()
                 reportEnds()
             }
             mailbox.take(into: &batch)
@@ -128,13 +105,11 @@
             // starts now.
             if !batch.isEmpty { checkIdleSockets(events) }
             readBatch()
-            startAdmitted()
-            resumeRefusedUploads()
-            http1?.continueWork()
+            engine?.continueWork()
             runCurlTimer()
             if nextSweep <= now { sweep() }
             collect()
-            flushWrites()
+            engine?.flush()
             reportEnds()
             if isClosing, transferCount == 0, mailbox.leave() {
                 cleanUp()
@@ -165,10 +140,9 @@
             now = EventLoop.readClock()
             wasCallerTurn = true
             readBatch()
-            startAdmitted()
             runCurlTimer()
             collect()
-            flushWrites()
+            engine?.flush()
             reportEnds(isCallerTurn: true)
             return isBusy || min(curlTimer, nextSweep) < asleepUntil
         }
@@ -181,8 +155,7 @@
 
         /// Whether there is work to do without waiting.
         private var isBusy: Bool {
-            !refusedUploads.isEmpty || !admitted.isEmpty || http1?.isBusy == true
-                || curlTimer <= now || nextSweep <= now
+            engine?.isBusy == true || curlTimer <= now || nextSweep <= now
         }
 
         // MARK: - Events
@@ -196,8 +169,7 @@
                 sockets.checkedIdleSockets(isIdle: events.found.isEmpty)
                 if events.found.isEmpty { return }
                 serve(events.found)
-                // libcurl might close a connection that was opened for the engine when another
-                // transfer starts.
+                // libcurl might close a connection that was just opened when another connect starts.
                 collect()
             }
         }
@@ -214,31 +186,19 @@
         private func serve(_ event: UnsafePointer<epoll_event>) {
             let socket = errand_event_descriptor(event)
             let flags = errand_event_flags(event)
-            let flushing = flags & errand_epoll_out != 0 ? sockets.flushing(on: socket) : nil
-            flushing?.flush()
             if socket == wakeUp {
                 var count: UInt64 = 0
                 _ = read(wakeUp, &count, MemoryLayout<UInt64>.size)
-            } else if let http1, http1.serve(socket, flags) {
+            } else if let engine, engine.serve(socket, flags) {
                 return
-            } else if sockets.recordEvents(flags, of: socket, at: now) {
+            } else if sockets.isRequested(socket) {
                 var action: Int32 = 0
                 if flags & errand_epoll_in != 0 { action |= CURL_CSELECT_IN }
                 if flags & errand_epoll_out != 0 { action |= CURL_CSELECT_OUT }
                 if flags & errand_epoll_failure != 0 { action |= CURL_CSELECT_ERR }
                 call(socket, action)
             } else {
-                // The input belongs to an idle connection and is probably its end, or to a
-                // connection whose receiver pauses.
-                let isForReceiver = active.contains { $0.isPaused(on: socket) }
-                let hasInput = flags & (errand_epoll_in | errand_epoll_failure) != 0
-                if hasInput, !isForReceiver {
-                    noteIdleInput(on: socket)
-                    sockets.cutOff(socket)
-                } else if hasInput || flushing == nil {
-                    sockets.unwatch(socket)
-                }
-                sockets.watchFlush(socket)
+                sockets.unwatch(socket)
             }
         }
 
@@ -258,40 +218,7 @@
         /// Checking all transfers rarely is cheaper than a timer for each of them.
         private func sweep() {
             nextSweep = .never
-            var late: [(EasyHandle, RequestError.TimeoutKind)] = []
-            var completeRefusals: [EasyHandle] = []
-            for easyHandle in active {
-                let socket = easyHandle.connection.established?.socket
-                let result = easyHandle.deadlines.check(at: now) {
-                    socket.flatMap { SendQueue(of: $0) }
-                }
-                switch result {
-                case .expired(.idle):
-                    if let moment = easyHandle.postponeIdle(at: now) {
-                        nextSweep = min(nextSweep, moment)
-                    } else {
-                        late.append((easyHandle, .idle))
-                    }
-                case .expired(let kind): late.append((easyHandle, kind))
-                case .next(let moment):
-                    nextSweep = min(nextSweep, moment, easyHandle.checkUploadStall())
-                    if easyHandle.isRefusalComplete { completeRefusals.append(easyHandle) }
-                }
-            }
-            for easyHandle in completeRefusals { easyHandle.takeResponse() }
-            for (easyHandle, kind) in late { easyHandle.expire(kind) }
-            if let http1 { nextSweep = min(nextSweep, http1.sweep(at: now)) }
-        }
-
-        /// Queues an upload whose refusal arrived before its request was completely sent; it is
-        /// resumed after libcurl returns.
-        func queueRefusedUpload(of easyHandle: EasyHandle) { refusedUploads.append(easyHandle) }
-
-        private func resumeRefusedUploads() {
-            guard !refusedUploads.isEmpty else { return }
-            let easyHandles = refusedUploads
-            refusedUploads.removeAll(keepingCapacity: true)
-            for easyHandle in easyHandles { easyHandle.resumeRefusedUpload() }
+            if let engine { nextSweep = min(nextSweep, engine.sweep(at: now)) }
         }
 
         /// Makes sure that the deadlines are checked by this time.
@@ -303,12 +230,7 @@
                 guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle
                 else { continue }
                 let result = errand_message_result(message)
-                if let http1, http1.finishConnect(handle, result) { continue }
-                var context: UnsafeMutablePointer<CChar>?
-                errand_get_string(handle, CURLINFO_PRIVATE, &context)
-                guard let context else { continue }
-                Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue().libcurlFinished(
-                    result)
+                engine?.finishConnect(handle, result)
             }
         }
 
@@ -318,59 +240,23 @@
             guard !batch.isEmpty else { return }
             for message in batch {
                 switch message {
-                case .start(let transfer): start(transfer)
+                case .start(let transfer): engine?.start(transfer)
                 case .attend(let transfer): attend(transfer)
                 case .close: isClosing = true
                 case .shutDown:
                     isShutDown = true
                     isClosing = true
-                    for easyHandle in active { easyHandle.stop(.shutDown) }
-                    http1?.shutDown()
+                    engine?.shutDown()
                 }
             }
             batch.removeAll(keepingCapacity: true)
-        }
-
-        /// Starts a transfer on the path that carries its request.
-        func start(_ transfer: CurlTransfer) {
-            if let engine = engine(for: transfer.request) { return engine.start(transfer) }
-            makeRoom(for: transfer.request)
-            let easyHandle = spare.popLast() ?? EasyHandle(loop: self)
-            easyHandle.activeIndex = active.count
-            active.append(easyHandle)
-            transfer.easyHandle = easyHandle
-            easyHandle.assign(transfer)
-            if isShutDown {
-                easyHandle.stop(.shutDown)
-            } else if transfer.signals().contains(.cancel) {
-                easyHandle.stop(.cancelled)
-            } else if requestAdmission(easyHandle, transfer.request) {
-                easyHandle.begin()
-            }
         }
 
         private func attend(_ transfer: CurlTransfer) {
             let signals = transfer.takeSignals()
             // A receiver that resumes, or a body source, may take any time.
             sockets.expireIdleCheck()
-            if let exchange = transfer.exchange { return exchange.attend(signals) }
-            guard let easyHandle = transfer.easyHandle else { return }
-            if signals.contains(.cancel) { return easyHandle.stop(.cancelled) }
-            if signals.contains(.readable) { easyHandle.bodyIsReadable() }
-            if signals.contains(.resume), transfer.easyHandle != nil { easyHandle.resume() }
-        }
-
-        // MARK: - Easy handles
-
-        /// Makes an easy handle whose transfer has ended available for another transfer.
-        func recycle(_ easyHandle: EasyHandle) {
-            let index = easyHandle.activeIndex
-            guard active.indices.contains(index), active[index] === easyHandle else { return }
-            releaseSlot(easyHandle)
-            active[index] = active[active.count - 1]
-            active[index].activeIndex = index
-            active.removeLast()
-            if spare.count < 256 { spare.append(easyHandle) }
+            transfer.exchange?.attend(signals)
         }
 
         fileprivate func setInterest(_ interest: Int32, _ socket: Int32) {

@@ -246,7 +246,7 @@ package struct RecentOrigins {
         }
     }
 
-    /// Buffers that all easy handles of a loop use for the duration of one call.
+    /// Buffers that all exchanges of a loop use for the duration of one call.
     final class LoopScratch {
         /// The buffer for decoded bytes.
         let decoded = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)

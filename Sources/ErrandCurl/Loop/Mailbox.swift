@@ -237,10 +237,8 @@
         var source: Result<any BodySource, RequestError>?
         /// The receiver; released at the end.
         var receiver: (any TransferReceiver)?
-        /// The easy handle that carries out the transfer while it is active.
-        var easyHandle: EasyHandle?
         /// The engine's part of the transfer while it is active.
-        var exchange: HTTP1Transfer?
+        var exchange: Exchange?
         /// The time at which the transfer was created.
         let created = EventLoop.readClock()
 

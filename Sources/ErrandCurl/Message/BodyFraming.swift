@@ -15,12 +15,6 @@ package struct BodyFraming: Sendable, Hashable {
     /// so the response is refused.
     package var isAmbiguous: Bool { isChunked && contentLength != nil }
 
-    /// Whether a transfer coding without effect, `identity` or empty, was announced together with a
-    /// length.
-    ///
-    /// libcurl then waits for the connection to close, but the length determines the end of the
-    /// body.
-    package var hidesLength: Bool { namesTransferCoding && !isChunked && contentLength != nil }
     /// Whether the head has a `Transfer-Encoding` field.
     package private(set) var namesTransferCoding = false
 

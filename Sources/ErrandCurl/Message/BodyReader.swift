@@ -13,9 +13,6 @@
         private var chain: DecodingChain?
         /// The number of encoded bytes to expect, if known.
         private var announced: Int64?
-        /// Whether only the announced length determines the end of the body; see
-        /// ``BodyFraming/hidesLength``.
-        private var endsByLength = false
         /// The number of encoded bytes received.
         package private(set) var bytesReceived: Int64 = 0
 
@@ -29,24 +26,7 @@
             ratio = options.maximumDecodingRatio
             chain = nil
             announced = nil
-            endsByLength = false
             bytesReceived = 0
-        }
-
-        /// Whether the number of encoded bytes is known.
-        package var isAnnounced: Bool { announced != nil }
-
-        /// Whether all announced bytes have arrived; false if no length was announced.
-        package var isComplete: Bool { announced == bytesReceived }
-
-        /// Whether all bytes have arrived according to the announced length, which libcurl ignores.
-        package var isCompleteByLength: Bool { endsByLength && isComplete }
-
-        /// The part of the bytes that belongs to the body.
-        package func bodyPart(of bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-            guard endsByLength, let announced else { return bytes }
-            let left = max(0, announced - bytesReceived)
-            return UnsafeRawBufferPointer(rebasing: bytes.prefix(Int(clamping: left)))
         }
 
         /// Prepares for a response without a body, whatever its head announces.
@@ -62,7 +42,6 @@
         /// exceeds the limit.
         package mutating func begin(_ framing: BodyFraming) -> RequestError? {
             announced = framing.isChunked ? nil : framing.contentLength
-            endsByLength = framing.hidesLength
             let codings = framing.contentCodings.map { ContentCoding(name: $0) }
             let isUnknown = deliversUnknownCodings && codings.contains(nil)
             // An empty body is not decoded.

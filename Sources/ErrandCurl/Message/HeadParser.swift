@@ -17,6 +17,8 @@ package struct HeadParser {
         package var connection = ConnectionOptions()
         /// Whether the head contains secrets, so that it is not cached.
         var containsSecrets = false
+        /// The decoded size of a head of HTTP/2, with 32 bytes for each field (RFC 9113 §10.5.1).
+        var size = 0
 
         /// Whether the connection may carry another request after this response (RFC 9112 §9.3).
         ///

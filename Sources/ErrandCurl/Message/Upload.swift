@@ -16,9 +16,13 @@ package struct Upload {
     private let announced: Int64?
     private var sent: Int64 = 0
     /// Whether the source has reported its end.
-    package private(set) var isComplete = false
-    /// The last bytes of the body, kept until the source confirms that they are the last.
+    private var hasEnded = false
+    /// The last bytes of the body, kept until the source confirms that they are the last, or bytes that
+    /// ``lookForEnd()`` has read.
     private var heldBack: [UInt8] = []
+
+    /// Whether all bytes were passed on.
+    package var isComplete: Bool { hasEnded && heldBack.isEmpty }
 
     /// Creates an upload from a source, whose `length` is announced in the request head.
     package init(_ source: any BodySource) {
@@ -38,7 +42,7 @@ package struct Upload {
     /// Writes the next bytes into the buffer.
     package mutating func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Fill {
         if !heldBack.isEmpty { return releaseHeldBack(into: buffer) }
-        if isComplete { return .end }
+        if hasEnded { return .end }
         guard buffer.count > 0 else { return .wait }
         let rest = announced.map { $0 - sent } ?? .max
         guard rest > 0 else { return confirmEnd() }
@@ -49,12 +53,32 @@ package struct Upload {
             return handOut(count, of: buffer)
         case .end:
             if let announced, sent < announced { return .failed(tooShort(announced)) }
-            isComplete = true
+            hasEnded = true
             return .end
         case .wait:
             return .wait
         case .failed(let error):
             return .failed(error)
+        }
+    }
+
+    /// Looks for the end of a body of unknown length without room for its bytes; those that are read
+    /// for it come first at the next ``fill(_:)``.
+    package mutating func lookForEnd() -> Fill {
+        if !heldBack.isEmpty { return .bytes(heldBack.count) }
+        if hasEnded { return .end }
+        guard announced == nil else { return .bytes(0) }
+        var bytes = [UInt8](repeating: 0, count: 1024)
+        switch bytes.withUnsafeMutableBytes({ source.read(into: $0) }) {
+        case .bytes(let count):
+            guard (1...bytes.count).contains(count) else { return .failed(Self.invalidRead) }
+            heldBack = Array(bytes[..<count])
+            return .bytes(count)
+        case .end:
+            hasEnded = true
+            return .end
+        case .wait: return .wait
+        case .failed(let error): return .failed(error)
         }
     }
 
@@ -67,10 +91,10 @@ package struct Upload {
     /// again.
     package mutating func rewind() -> Bool {
         // Nothing was read, so there is nothing to rewind.
-        if sent == 0, !isComplete, heldBack.isEmpty { return true }
+        if sent == 0, !hasEnded, heldBack.isEmpty { return true }
         guard source.rewind() else { return false }
         sent = 0
-        isComplete = false
+        hasEnded = false
         heldBack = []
         return true
     }
@@ -102,7 +126,7 @@ package struct Upload {
     }
 
     private mutating func releaseHeldBack(into buffer: UnsafeMutableRawBufferPointer) -> Fill {
-        if !isComplete {
+        if !hasEnded, announced != nil {
             switch confirmEnd() {
             case .end: break
             case .wait: return .wait
@@ -124,7 +148,7 @@ package struct Upload {
         var surplus: UInt8 = 0
         switch withUnsafeMutableBytes(of: &surplus, { source.read(into: $0) }) {
         case .end:
-            isComplete = true
+            hasEnded = true
             return .end
         case .wait: return .wait
         case .bytes: return .failed(tooLong)

@@ -131,7 +131,7 @@ struct DecodingChainTests {
 }
 
 /// Content encoding over the wire.
-@Suite(.limited, .bothEngines)
+@Suite(.limited)
 struct DecodingTests {
     private func serve(_ encoding: String, _ body: [UInt8], times: Int = 1) throws -> RawServer {
         try RawServer { connection in
@@ -151,7 +151,7 @@ struct DecodingTests {
     ])
     func bodyIsDecoded(encoding: String, body: [UInt8]) async throws {
         let server = try serve(encoding, body)
-        let record = try await CurlTransport.tested().run(.get, server.url())
+        let record = try await CurlTransport().run(.get, server.url())
         #expect(record.error == nil)
         #expect(record.body == Sample.plain)
         #expect(
@@ -160,8 +160,8 @@ struct DecodingTests {
     }
 
     @Test func acceptEncodingIsSentUnlessOverridden() async throws {
-        let server = try EasyHandleTests.echo()
-        let transport = CurlTransport.tested()
+        let server = try PlainRequestTests.echo()
+        let transport = CurlTransport()
         let plain = try await transport.run(.get, server.url())
         #expect(
             String(decoding: plain.body, as: UTF8.self).contains(
@@ -176,7 +176,7 @@ struct DecodingTests {
 
     @Test func disabledDecodingDeliversRawBytes() async throws {
         let server = try serve("gzip", Sample.gzip)
-        let record = try await CurlTransport.tested().run(.get, server.url()) {
+        let record = try await CurlTransport().run(.get, server.url()) {
             $0.options.decodesContent = false
         }
         #expect(record.body == Data(Sample.gzip))
@@ -186,7 +186,7 @@ struct DecodingTests {
     @Test(arguments: ["gzip", "br", "rot13", "gzip, gzip, gzip, gzip, gzip"])
     func corruptOrUnknownCodingFails(encoding: String) async throws {
         let server = try serve(encoding, Array("this is not encoded at all".utf8))
-        let record = try await CurlTransport.tested().run(.get, server.url())
+        let record = try await CurlTransport().run(.get, server.url())
         #expect(record.error?.code == .badContentEncoding)
         #expect(record.head?.status == .ok)
     }
@@ -194,7 +194,7 @@ struct DecodingTests {
     @Test(arguments: ["rot13", "gzip, rot13", "rot13, gzip"])
     func unknownCodingIsDeliveredOnRequest(encoding: String) async throws {
         let server = try serve(encoding, Sample.gzip)
-        let record = try await CurlTransport.tested().run(.get, server.url()) {
+        let record = try await CurlTransport().run(.get, server.url()) {
             $0.options.deliversUnknownCodings = true
         }
         #expect(record.body == Data(Sample.gzip) && record.error == nil)
@@ -203,7 +203,7 @@ struct DecodingTests {
 
     @Test func knownCodingIsDecodedBesideTheOption() async throws {
         let server = try serve("gzip", Sample.gzip)
-        let record = try await CurlTransport.tested().run(.get, server.url()) {
+        let record = try await CurlTransport().run(.get, server.url()) {
             $0.options.deliversUnknownCodings = true
         }
         #expect(record.error == nil && record.body != Data(Sample.gzip))
@@ -211,23 +211,23 @@ struct DecodingTests {
 
     @Test func truncatedGzipWithMatchingLengthFails() async throws {
         let server = try serve("gzip", Array(Sample.gzip.dropLast(4)))
-        let record = try await CurlTransport.tested().run(.get, server.url())
+        let record = try await CurlTransport().run(.get, server.url())
         #expect(record.error?.code == .badContentEncoding)
     }
 
     @Test func emptyBodyIsNotDecoded() async throws {
         let server = try serve("gzip", [])
-        let record = try await CurlTransport.tested().run(.get, server.url())
+        let record = try await CurlTransport().run(.get, server.url())
         #expect(record.error == nil)
     }
 
     @Test func decompressionBombIsStopped() async throws {
         let brotli = try serve("br", Sample.brotliBomb)
-        let first = try await CurlTransport.tested().run(.get, brotli.url())
+        let first = try await CurlTransport().run(.get, brotli.url())
         #expect(first.error?.code == .bodyTooLarge)
         #expect(first.body.count <= 256 << 10)
         let gzip = try serve("gzip", Sample.gzipOfZeros, times: 2000)
-        let second = try await CurlTransport.tested().run(.get, gzip.url()) {
+        let second = try await CurlTransport().run(.get, gzip.url()) {
             $0.options.maximumBodyBytes = 3_000_000
             $0.options.maximumDecodingRatio = nil
         }
@@ -238,7 +238,7 @@ struct DecodingTests {
 
     @Test func stackedBombWithoutOutputIsStopped() async throws {
         let server = try serve("gzip, br", Sample.paddedGzipInBrotli)
-        let record = try await CurlTransport.tested().run(.get, server.url())
+        let record = try await CurlTransport().run(.get, server.url())
         let error = try #require(record.error)
         #expect(error.code == .bodyTooLarge)
         #expect(error.message.contains("partly decoded body is more than 1000 times"))
@@ -250,7 +250,7 @@ struct DecodingTests {
         var request = TransportRequest(url: try .test(server.url()))
         request.options.maximumDecodingRatio = nil
         let recorder = RecordingReceiver(keepsBody: false) { $0.chunks % 100 == 0 ? .pause : .more }
-        let transfer = CurlTransport.tested().start(request, receiver: recorder)
+        let transfer = CurlTransport().start(request, receiver: recorder)
         for pause in 1...10 {
             let seen = try await recorder.until { $0.chunks >= pause * 100 }
             #expect(seen.chunks == pause * 100)

@@ -12,8 +12,7 @@ import Testing
         var request = TransportRequest(url: try .test("https://a/"))
         request.options.security = policy
         return CurlFailure.Context(
-            request: request, text: text, isConnected: false, isHeadComplete: false,
-            hasHeadBegun: false)
+            request: request, text: text, isConnected: false)
     }
 
     @Test func unusableClientKeyIsClientCertificateRejected() throws {
@@ -84,35 +83,5 @@ import Testing
         }
         let other = try CurlFailure.error(CURLE_COULDNT_CONNECT, context: context("", policy))
         #expect(other.code == .cannotConnect)
-    }
-
-    @Test(arguments: [
-        ("HTTP/2 stream 1 was not closed cleanly: HTTP_1_1_REQUIRED (err 13)", "HTTP_1_1_REQUIRED"),
-        ("HTTP/2 stream 1 reset by server (error 0xd HTTP_1_1_REQUIRED)", "HTTP_1_1_REQUIRED"),
-        ("HTTP/2 stream 3 reset by curl (error 0x1 PROTOCOL_ERROR)", "PROTOCOL_ERROR"),
-        ("HTTP/2 stream 1 was closed cleanly, but before getting all fields", nil),
-        ("HTTP/2 stream 1 reset by server (error 0xd", nil),
-    ])
-    func http2ErrorIsReadFromEveryForm(text: String, name: String?) {
-        #expect(CurlFailure.http2Error(in: text) == name)
-    }
-
-    @Test func tooManyHeaderFieldsNameTheirLimit() throws {
-        let error = try CurlFailure.error(
-            CURLcode(rawValue: 100), context: context("Too many response headers, 5000 is max"))
-        #expect(error.code == .badServerResponse && error.message.contains("5000"))
-    }
-
-    @Test(arguments: [
-        "Failed to connect to 127.0.0.9 port 3128 after 0 ms: Could not connect to server",
-        "Failed to connect to a:80 over proxy 127.0.0.9 after 0 ms: Could not connect to server",
-        "Failed to connect to a:80 via 127.0.0.9:3128 after 0 ms: Could not connect to server",
-    ])
-    func unreachableProxyIsNamedInEveryForm(text: String) throws {
-        var options = TransportOptions()
-        options.proxy = .url("http://127.0.0.9:3128", bypass: ["example.com"])
-        let route = try #require(ProxyRoute(options, isSecure: false))
-        #expect(route.isNamed(in: text))
-        #expect(!route.isNamed(in: "Failed to connect to a:80 after 0 ms: Could not connect"))
     }
 }

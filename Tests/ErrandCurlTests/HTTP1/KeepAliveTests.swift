@@ -61,7 +61,7 @@ struct KeepAliveTests {
             (1, nil), (2, 4_000_000_000), (3, 60_000_000_000),
         ]
         for (number, _) in lifetimes {
-            #expect(pool.adopted(number, key, at: seconds(0)) == nil)
+            #expect(pool.opened(number, key, at: seconds(0)) == nil)
             #expect(pool.reuse(key) == number)
         }
         for (number, lifetime) in lifetimes {
@@ -84,7 +84,7 @@ struct KeepAliveTests {
     @Test func waitingRequestUsesAnyConnection() throws {
         var pool = ConnectionPool<Int, String>(limits: .init(perHost: 1))
         let key = ConnectionKey(try HTTPURL(parsing: "http://a/"), TransportOptions())
-        #expect(pool.adopted(1, key, at: seconds(0)) == nil)
+        #expect(pool.opened(1, key, at: seconds(0)) == nil)
         #expect(pool.reuse(key) == 1)
         _ = pool.wait(key, for: "a")
         #expect(pool.release(1, key, at: seconds(0), lifetime: 0) == "a")
@@ -102,7 +102,7 @@ struct KeepAliveTests {
                     "HTTP/1.1 200 OK\r\nKeep-Alive: \(value)\r\nContent-Length: 2\r\n\r\nhi")
             }
         }
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         let first = try await transport.run(.get, server.url())
         #expect(first.text == "hi", "\(first.errorText)")
         let second = try await transport.run(.get, server.url())

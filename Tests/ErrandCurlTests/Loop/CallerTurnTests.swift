@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Requests that are sent from the thread that starts them, while the loop's thread sleeps.
-@Suite(.limited, .bothEngines)
+@Suite(.limited)
 struct CallerTurnTests {
     private static func responding() throws -> RawServer {
         try RawServer { connection in
@@ -19,7 +19,7 @@ struct CallerTurnTests {
 
     @Test func recentOriginUsesCallerTurn() async throws {
         let server = try Self.responding()
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         // The test cannot control whether the loop sleeps at the next start, so it repeats until it
         // does.
         while transport.callerTurns == 0 {
@@ -36,7 +36,7 @@ struct CallerTurnTests {
     /// failure shows only when other tests keep the processors busy.
     @Test func callerTurnDiscardsStaleEvents() async throws {
         let server = try Self.responding()
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         for _ in 0..<1000 {
             let record = try await transport.run(.get, server.url())
             #expect(record.error == nil)
@@ -45,7 +45,7 @@ struct CallerTurnTests {
     }
 
     @Test func unknownOriginUsesLoopThread() async throws {
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         for _ in 0..<20 {
             let server = try Self.responding()
             let record = try await transport.run(.get, server.url())
@@ -61,7 +61,7 @@ struct CallerTurnTests {
                 connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
             }
         }
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         for _ in 0..<20 {
             let record = try await transport.run(
                 .post, server.url(), body: .data(Data("ab".utf8)))
@@ -80,7 +80,7 @@ struct CallerTurnTests {
         }
         // The loop sleeps without limit, so the caller's turn has to wake it for the new deadline.
         for _ in 0..<10 {
-            let transport = CurlTransport.tested()
+            let transport = CurlTransport()
             let first = try await transport.run(.get, server.url()) { $0.timeouts.idle = nil }
             #expect(first.error == nil)
             let second = try await transport.run(.get, server.url()) {
@@ -92,7 +92,7 @@ struct CallerTurnTests {
 
     @Test func concurrentCallersGetExactlyOneEnd() async throws {
         let server = try Self.responding()
-        let transport = CurlTransport.tested()
+        let transport = CurlTransport()
         let url = server.url()
         let bad = try await withThrowingTaskGroup(of: Int.self) { group in
             for worker in 0..<8 {

@@ -18,22 +18,19 @@ import Testing
         table.willClose(5, because: .cancelled)
         table.willClose(5, because: .failed)
         table.closed(5)
-        table.explain(connection.id, .serverClosed)
         #expect(table.hasClosed)
         #expect(take(&table) == ["a.example cancelled"])
         #expect(!table.hasClosed)
     }
 
-    /// libcurl closes a socket before it reports the result that explains it.
-    @Test func reasonMayFollow() {
+    /// The number of a socket may be used again in the same turn.
+    @Test func reportsAreSeparate() {
         var table = ConnectionTable()
         table.opened(connection, on: 5)
         table.closed(5)
-        // The number of the socket is used again in the same turn.
         table.opened(other, on: 5)
-        table.explain(connection.id, .notPersistent)
         #expect(table.connection(on: 5)?.id == other.id)
-        #expect(take(&table) == ["a.example notPersistent"])
+        #expect(take(&table) == ["a.example unknown"])
         table.closed(5)
         #expect(take(&table) == ["b.example unknown"])
     }

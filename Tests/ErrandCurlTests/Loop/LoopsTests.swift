@@ -10,10 +10,10 @@ import TestSupport
 import Testing
 
 /// Several loops: selection of a loop, shared limits and shutdown.
-@Suite(.limited, .bothEngines)
+@Suite(.limited)
 struct LoopsTests {
     private static func transport(_ loops: Int, name: String = "loops") -> CurlTransport {
-        return CurlTransport.tested {
+        return CurlTransport {
             $0.loops = loops
             $0.name = name
         }
@@ -128,7 +128,7 @@ struct LoopsTests {
 
     @Test func connectionsPerHostAppliesAcrossLoops() async throws {
         let server = try Self.responding()
-        let transport = CurlTransport.tested {
+        let transport = CurlTransport {
             $0.loops = 2
             $0.connectionsPerHost = 2
         }

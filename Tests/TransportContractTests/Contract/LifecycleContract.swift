@@ -151,12 +151,6 @@ struct LifecycleContract {
             await #expect(processExitsWith: .success) { try await Self.checkDescriptors(.curl) }
         }
 
-        @Test func libcurlClosesAllDescriptors() async {
-            await #expect(processExitsWith: .success) {
-                try await Self.checkDescriptors(.libcurl)
-            }
-        }
-
         @Test func urlSessionClosesAllDescriptors() async {
             await #expect(processExitsWith: .success) {
                 try await Self.checkDescriptors(.urlSession)

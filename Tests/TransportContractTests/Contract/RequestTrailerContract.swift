@@ -154,24 +154,6 @@ struct RequestTrailerContract {
         }
     }
 
-    @Test(
-        arguments: kinds,
-        [TransportOptions.HTTPVersionPolicy.http2, .http2PriorKnowledge])
-    func http2IsRefusedBeforeSending(
-        kind: TransportKind, version: TransportOptions.HTTPVersionPolicy
-    ) async throws {
-        try await ContractFixture.with(kind) { fixture async throws in
-            var request = fixture.request(.post, body: summed(.string("abc")))
-            if version == .http2 { request.url.scheme = "https" }
-            request.options.httpVersion = version
-            let error = #expect(throws: RequestError.self) { try fixture.transport.check(request) }
-            #expect(error?.code == .unsupported)
-            // Without `check`, the transfer ends with the same error.
-            try await fixture.fail(request, .unsupported)
-            #expect(fixture.server.status.accepted == 0)
-        }
-    }
-
     @Test func scriptedTransportShowsTheTrailers() async throws {
         let transport = ScriptedTransport()
         transport.on(nil, nil, .json("{}"))

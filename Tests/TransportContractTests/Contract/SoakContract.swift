@@ -172,18 +172,6 @@ struct SoakContract {
             }
         }
 
-        @Test func libcurlDoesNotLeakOnRefusedConnections() async {
-            await #expect(processExitsWith: .success) {
-                try await Self.checkForLeaks(.libcurl, .refused)
-            }
-        }
-
-        @Test func libcurlDoesNotLeakOnResets() async {
-            await #expect(processExitsWith: .success) {
-                try await Self.checkForLeaks(.libcurl, .reset)
-            }
-        }
-
         @Test func urlSessionDoesNotLeakOnRefusedConnections() async {
             await #expect(processExitsWith: .success) {
                 try await Self.checkForLeaks(.urlSession, .refused)

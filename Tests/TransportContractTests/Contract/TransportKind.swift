@@ -17,20 +17,12 @@ enum TransportKind: String, CaseIterable, CustomTestStringConvertible, Sendable 
     /// `URLSessionTransport` whose requests share connections, on Linux too.
     case sharedURLSession
     case curl
-    /// `CurlTransport` with libcurl's HTTP/1.1.
-    case libcurl
-
-    private static var withoutOwnEngine: CurlConfiguration {
-        var configuration = CurlConfiguration()
-        configuration.http1Engine = .libcurl
-        return configuration
-    }
 
     /// The transports that use sockets.
-    static let wire: [TransportKind] = [.urlSession, .curl, .libcurl]
+    static let wire: [TransportKind] = [.urlSession, .curl]
 
     /// The transports that use sockets, and reuse connections.
-    static let reusing: [TransportKind] = [.sharedURLSession, .curl, .libcurl]
+    static let reusing: [TransportKind] = [.sharedURLSession, .curl]
 
     /// The transports that use sockets and have a capability.
     static func wire(with capability: Capability) -> [TransportKind] {
@@ -46,7 +38,6 @@ enum TransportKind: String, CaseIterable, CustomTestStringConvertible, Sendable 
         case .sharedURLSession:
             URLSessionTransport(configuration: .ephemeral, reusesConnections: true)
         case .curl: CurlTransport()
-        case .libcurl: CurlTransport(configuration: Self.withoutOwnEngine)
         }
     }
 
@@ -54,7 +45,7 @@ enum TransportKind: String, CaseIterable, CustomTestStringConvertible, Sendable 
         switch self {
         case .scripted: []
         case .urlSession, .sharedURLSession: Capability.ofURLSession
-        case .curl, .libcurl: Capability.ofCurl
+        case .curl: Capability.ofCurl
         }
     }
 }

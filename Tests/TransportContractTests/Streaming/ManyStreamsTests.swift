@@ -62,10 +62,6 @@
             await #expect(processExitsWith: .success) { try await Self.open(1000, .curl) }
         }
 
-        @Test func libcurlReceivesAllEvents() async {
-            await #expect(processExitsWith: .success) { try await Self.open(1000, .libcurl) }
-        }
-
         @Test func urlSessionReceivesAllEvents() async {
             await #expect(processExitsWith: .success) { try await Self.open(250, .urlSession) }
         }
