@@ -13,7 +13,7 @@ extension HTTPField.Name {
         var escaped = Array(invalidPrefix.utf8)
         PercentEncoding.append(text.utf8, keeping: .alphanumeric, to: &escaped)
         // Letters, digits, % and - are a token, so the second name is never used.
-        return HTTPField.Name(String(decoding: escaped, as: UTF8.self)) ?? .pragma
+        return HTTPField.Name(String(decoding: escaped, as: UTF8.self)) ?? .accept
     }
 
     /// The text, as a literal, of a name that is not a token, and why; `nil` for other names.
