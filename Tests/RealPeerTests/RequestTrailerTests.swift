@@ -22,7 +22,8 @@ struct RequestTrailerTests {
 
     @Test(
         arguments: [
-            (Peers.Peer.nginxTLS, HTTPVersion.http2), (.nginxTLS12, .http11), (.nginxPlain, .http11),
+            (Peers.Peer.nginxTLS, HTTPVersion.http2), (.nginxTLS12, .http11),
+            (.nginxPlain, .http11),
         ])
     func trailersAreSent(peer: Peers.Peer, version: HTTPVersion) async throws {
         let request = request(peer)
@@ -144,26 +145,5 @@ struct RequestTrailerTests {
         }
         // The first line is the client's port.
         #expect(Set(responses.map { $0.prefix { $0 != "\r\n" } }).count == 1)
-    }
-
-    /// The error arrives before a connection is opened.
-    @Test(
-        arguments: Limit.allCases,
-        [("https", TransportOptions.HTTPVersionPolicy.http2), ("http", .http2PriorKnowledge)])
-    func trailersOverHTTP2AreRefused(
-        limit: Limit, target: (scheme: String, version: TransportOptions.HTTPVersionPolicy)
-    ) async throws {
-        let server = LoopbackServer()
-        try await server.start()
-        var options = TransportOptions()
-        options.httpVersion = target.version
-        let url = "\(target.scheme)://127.0.0.1:\(server.port)/"
-        let error = await #expect(throws: RequestError.self) {
-            try await Upload(1).send(on: agent(limit, url, options))
-        }
-        #expect(error?.code == .unsupported, "\(String(describing: error))")
-        #expect(error?.message.contains("trailers") == true)
-        #expect(server.status.accepted == 0)
-        await server.stop()
     }
 }

@@ -71,6 +71,51 @@ struct RequestBodyFramesTests {
         #expect(result.frames == ["DATA 1 abc", "DATA 1 de end"])
     }
 
+    /// The end needs no window (RFC 9113 §6.9.1): an empty DATA frame, or the trailers.
+    @Test(arguments: [false, true])
+    func endNeedsNoWindow(hasTrailers: Bool) throws {
+        let client = TestSession(settings: Wire.settings((4, 3)))
+        let source = PieceSource(["abc"])
+        if hasTrailers {
+            let name = try #require(HTTPField.Name("X-Sum"))
+            source.trailers.append(HTTPField(name: name, value: "1"))
+        }
+        let body = RequestHead.Body(trailers: hasTrailers ? ["X-Sum"] : [])
+        let result = steps(source, body, client: client)
+        #expect(result.steps == ["frame", "complete false"])
+        #expect(result.frames.first == "DATA 1 abc" && result.frames.count == 2)
+        #expect(result.frames.last?.hasSuffix("end") == true)
+        #expect(hasTrailers || result.frames.last == "DATA 1 end")
+    }
+
+    /// Bytes that were read to find the end are sent when the window opens.
+    @Test func bodyGoesOnWhenTheWindowOpens() throws {
+        let client = TestSession(settings: Wire.settings((4, 3)))
+        let source = PieceSource(["abcdefgh"])
+        var upload = Upload(source)
+        var writer = RequestBodyFrames(RequestHead.Body())
+        let key = try #require(client.open(body: true))
+        _ = client.written()
+        func write() -> String {
+            let step = writer.write(
+                from: &upload, on: key, of: &client.session, limit: 1_000, into: client.output)
+            return switch step {
+            case .frame: "frame"
+            case .blocked: "blocked"
+            case .complete: "complete"
+            default: "other"
+            }
+        }
+        #expect(write() == "frame" && write() == "blocked" && write() == "blocked")
+        #expect(upload.bytesSent == 3 && !upload.isComplete)
+        _ = client.receive(Wire.windowUpdate(key.number, 2))
+        #expect(write() == "frame" && write() == "blocked")
+        _ = client.receive(Wire.windowUpdate(key.number, 100))
+        #expect(write() == "frame" && write() == "complete")
+        #expect(client.written() == ["DATA 1 abc", "DATA 1 de", "DATA 1 fgh", "DATA 1 end"])
+        #expect(upload.bytesSent == 8 && upload.isComplete)
+    }
+
     @Test func unknownLength() {
         let result = steps(PieceSource(["abcde"]), RequestHead.Body(), limit: 3)
         #expect(result.steps == ["frame", "frame", "complete false"])

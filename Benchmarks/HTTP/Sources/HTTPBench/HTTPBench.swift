@@ -12,11 +12,7 @@ enum HTTPBench {
             )
             exit(2)
         }
-        var configuration = CurlConfiguration()
-        if ProcessInfo.processInfo.environment["HTTP_BENCH_ENGINE"] == "libcurl" {
-            configuration.http1Engine = .libcurl
-        }
-        let transport = CurlTransport(configuration: configuration)
+        let transport = CurlTransport()
         let agent = agent(of: job.mode, over: transport)
         var inspector: Inspector?
         if job.mode == .inspector {
