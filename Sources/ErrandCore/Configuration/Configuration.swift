@@ -176,14 +176,42 @@ public struct Configuration: Sendable {
     ///
     /// They are outside the endpoint's own.
     public var interceptors: [any Interceptor] = []
-    /// Processors of every response, applied before the endpoint's own.
-    public var responseProcessors: [any ResponseProcessor] = []
-    /// Processors of the final request, including its serialized body, applied before each attempt.
+    /// Steps between validation and delivery of every response, such as decryption or business errors (default none).
     ///
-    /// Those of the endpoint are applied after them. Each attempt starts from the serialized request, so nothing is signed or encrypted twice.
-    public var requestProcessors: [any RequestProcessor] = []
-    /// Processors of errors, applied in order before delivery.
-    public var errorProcessors: [any ErrorProcessor] = []
+    ///     configuration.responseProcessors.append { response in
+    ///         response.body = try .data(decrypted(response.data))
+    ///     }
+    ///
+    /// Called in order, before the endpoint's own (``RequestDescription/responseProcessors``), off the main actor, also
+    /// for stored responses. ``Response/attempts`` counts the attempts; it is 0 for a response from the cache. A thrown
+    /// error fails the request with ``RequestError/Code/processingFailed``; a thrown ``RequestError`` is delivered.
+    public var responseProcessors: [@Sendable (_ response: inout Response) async throws -> Void] =
+        []
+    /// Steps that change the final request, for example to sign or encrypt its body (default none).
+    ///
+    ///     configuration.requestProcessors.append { request, description, attempt in
+    ///         request.headers[.from] = "\(description.endpoint), attempt \(attempt)"
+    ///     }
+    ///
+    /// Called in order before each attempt, counted from 1, after serialization, compression and ``interceptors``, for
+    /// single requests and for members of batches, chains and graphs; `HTTPBody.bytes()` reads the body. Those of the
+    /// endpoint (``RequestDescription/requestProcessors``) follow. Each attempt starts from the serialized request, so
+    /// nothing is signed or encrypted twice; the cache key is that of the serialized request.
+    ///
+    /// A thrown error fails the request with ``RequestError/Code/adaptationFailed``. A URL with an invalid component
+    /// fails it with ``RequestError/Code/invalidURL``; if the URL has another origin afterwards, credentials of the
+    /// original request are removed.
+    public var requestProcessors:
+        [@Sendable (
+            _ request: inout TransportRequest, _ description: RequestDescription, _ attempt: Int
+        ) async throws -> Void] = []
+    /// Steps that change errors before they are delivered (default none).
+    ///
+    ///     configuration.errorProcessors.append { error in error.message += " Call support." }
+    ///
+    /// Called in order, off the main actor. ``RequestError/attempts`` counts the attempts; it is 0 if nothing was sent.
+    /// Not called for cancelled requests, nor for failed attempts that are retried: ``retryDecider`` receives those.
+    public var errorProcessors: [@Sendable (_ error: inout RequestError) async -> Void] = []
     /// Replaces a failure by a response, after ``errorProcessors`` (default `nil`).
     ///
     /// The response is a success without further validation; `nil` keeps the failure. Not called

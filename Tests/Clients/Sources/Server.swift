@@ -40,9 +40,24 @@ nonisolated func agents() async throws {
     configuration.sharedArguments = ["app": "client"]
     configuration.headerProvider = { [.authorization: "Bearer token"] }
     configuration.prepare = { $0.url = "\($0.url)?v=1" }
-    configuration.responseProcessors = [
-        BusinessCheck(), ClosureProcessor { response, _ in response },
-    ]
+    configuration.responseProcessors = [BusinessCheck().process, { _ in }]
+    configuration.responseProcessors.append { response in
+        let text = try await decrypted(response.data)
+        response.body = .data(text)
+    }
+    configuration.responseProcessors.append { $0.headers[.from] = "a" }
+    configuration.requestProcessors.append { request, description, attempt in
+        guard attempt > 1 else { return }
+        request.headers[.from] = description.endpoint
+    }
+    configuration.errorProcessors.append { error in
+        if error.attempts > 1 { error.message += " Call support." }
+    }
+    configuration.interceptors.append { request, next in
+        let response = try await next(request)
+        print(next.description.endpoint, response.status)
+        return response
+    }
     configuration.eventListeners = [Printer()]
     let urlSession = RequestAgent(configuration: configuration, transport: URLSessionTransport())
     let inMemory = RequestAgent(configuration: configuration, store: MemoryResponseStore())
@@ -56,3 +71,5 @@ nonisolated struct Printer: RequestEventListener {
         if case .cacheHit(let age, _) = event.kind { print(event.endpoint, age) }
     }
 }
+
+nonisolated func decrypted(_ data: Data) async throws -> Data { data }

@@ -23,7 +23,7 @@ struct ErrandArgumentsAndBodiesSamples {
 
     struct Money: ArgumentValue {
         var cents: Int
-        var argumentNode: ArgumentNode { cents.argumentNode }
+        var argumentNode: Arguments.Node { cents.argumentNode }
     }
 
     // Sample 3: Placement

@@ -11,8 +11,8 @@ struct ErrandSecuritySamples {
     ) -> RequestAgent {
         var policy = SecurityPolicy()
         policy.pins = [
-            PinnedHost("api.example.com", publicKeys: [current, backup], expires: expiry),
-            PinnedHost(
+            SecurityPolicy.Pins("api.example.com", publicKeys: [current, backup], expires: expiry),
+            SecurityPolicy.Pins(
                 "example.com", includesSubdomains: true, publicKeys: [planned], isReportOnly: true),
         ]
         policy.clientIdentity = .pkcs12(file: "/etc/app/client.p12", password: password)

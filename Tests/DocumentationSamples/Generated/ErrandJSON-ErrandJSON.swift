@@ -25,7 +25,7 @@ struct ErrandJSONErrandJSONSamples {
     }
 
     func decodeProfile(_ json: JSON) throws -> Profile {
-        var decoder = FastJSONDecoder()
+        var decoder = JSONReader()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         return try decoder.decode(Profile.self, from: json["user"])
     }

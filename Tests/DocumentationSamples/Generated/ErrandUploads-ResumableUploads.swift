@@ -22,7 +22,7 @@ struct ErrandUploadsResumableUploadsSamples {
         override var retryPolicy: RetryPolicy? { .attempts(5) }
     }
 
-    func upload(_ movie: URL) async throws -> URI {
+    func upload(_ movie: URL) async throws -> HTTPURL {
         let uploaded = try await UploadMovie(movie: movie).value()
         return uploaded.url
     }

@@ -212,7 +212,7 @@ private final class Signer: Authenticator {
     func tokensOfARequestProcessor(mode: Mode) async throws {
         let fixture = fixture { [secret] in
             $0.requestProcessors = [
-                ClosureRequestProcessor { request, _, _ in
+                { request, _, _ in
                     request.headers[.authorization] = "Bearer \(secret.text)"
                 }
             ]

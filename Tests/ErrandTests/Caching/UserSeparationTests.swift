@@ -60,7 +60,7 @@ final class CachedUser: JSONRequest<User> {
         let fixture = AgentFixture {
             $0.retryPolicy = .attempts(2)
             $0.requestProcessors = [
-                ClosureRequestProcessor { request, _, _ in
+                { request, _, _ in
                     request.headers[.authorization] = "Bearer \(user.withLock { $0 })"
                 }
             ]

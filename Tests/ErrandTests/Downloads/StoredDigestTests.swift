@@ -24,7 +24,7 @@ import Testing
         switch secret {
         case .processor:
             configuration.requestProcessors = [
-                ClosureRequestProcessor { request, _, _ in
+                { request, _, _ in
                     request.headers[.authorization] = "Basic YTox"
                 }
             ]

@@ -138,16 +138,14 @@ import Testing
             configuration.fixedHeaderNames = [field.name]
         case .processor:
             configuration.requestProcessors = [
-                ClosureRequestProcessor { request, _, _ in changing(&request) }
+                { request, _, _ in changing(&request) }
             ]
         case .interceptor:
-            configuration.interceptors = [
-                ClosureInterceptor { request, next in
-                    var request = request
-                    changing(&request)
-                    return try await next(request)
-                }
-            ]
+            configuration.interceptors.append { request, next in
+                var request = request
+                changing(&request)
+                return try await next(request)
+            }
         case .authenticator:
             configuration.authenticators = [HostAuthenticator("127.0.0.1", Adding(field: field))]
         }
@@ -251,20 +249,18 @@ import Testing
         let processed = try await send(field, from: .headers, .form, by: transport) {
             configuration, _ in
             configuration.requestProcessors = [
-                ClosureRequestProcessor { request, _, _ in request.body = parts }
+                { request, _, _ in request.body = parts }
             ]
         }
         #expect(
             try processed.get().values(of: "Content-Type") == ["multipart/form-data; boundary=C"])
         let intercepted = try await send(field, from: .headers, .jsonValue, by: transport) {
             configuration, _ in
-            configuration.interceptors = [
-                ClosureInterceptor { request, next in
-                    var request = request
-                    request.body = parts
-                    return try await next(request)
-                }
-            ]
+            configuration.interceptors.append { request, next in
+                var request = request
+                request.body = parts
+                return try await next(request)
+            }
         }
         #expect(
             try intercepted.get().values(of: "Content-Type") == ["multipart/form-data; boundary=C"])

@@ -37,7 +37,7 @@ import Testing
         _ change: @escaping @Sendable (inout TransportRequest) -> Void
     ) -> AgentFixture {
         let fixture = AgentFixture {
-            $0.requestProcessors = [ClosureRequestProcessor { request, _, _ in change(&request) }]
+            $0.requestProcessors = [{ request, _, _ in change(&request) }]
         }
         fixture.transport.on(nil, nil, .json("{}"))
         return fixture
@@ -69,7 +69,7 @@ import Testing
             $0.retryPolicy = .attempts(3)
             $0.retryDecider = { _ in .again(after: .zero) }
             $0.requestProcessors = [
-                ClosureRequestProcessor { request, _, attempt in
+                { request, _, attempt in
                     if attempt == 2 { request.url.port = 0 }
                 }
             ]
@@ -86,7 +86,7 @@ import Testing
         let fixture = AgentFixture {
             $0.hostHeaders = ["api.example.com": [.from: "ours"]]
             $0.requestProcessors = [
-                ClosureRequestProcessor { request, _, _ in
+                { request, _, _ in
                     request.url.host = "mirror.example.com"
                     request.headers[.referer] = "kept"
                 }

@@ -17,7 +17,7 @@ import Testing
         AgentFixture {
             $0.sharedHeaders = [.acceptLanguage: "en"]
             $0.requestProcessors = [
-                ClosureRequestProcessor { request, _, attempt in
+                { request, _, attempt in
                     request.headers[.from] = "attempt \(attempt)"
                 }
             ]

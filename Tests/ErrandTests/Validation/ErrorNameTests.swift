@@ -86,9 +86,9 @@ import Testing
                 return .asPolicy
             }
             $0.errorProcessors = [
-                ClosureErrorProcessor { error, _ in
-                    seen.withLock { $0.append(error.url) }
-                    return error
+                { error in
+                    let url = error.url
+                    seen.withLock { $0.append(url) }
                 }
             ]
         }
@@ -105,15 +105,14 @@ import Testing
     @Test func errorRethrownFromAnotherRequestKeepsItsName() async throws {
         let fixture = AgentFixture()
         fixture.transport.on(.get, "/login", .json("{}", status: .unauthorized))
-        fixture.agent.configuration.interceptors = [
-            // The agent owns the interceptor.
-            ClosureInterceptor { [unowned agent = fixture.agent] request, next in
-                if next.description.url == "x" {
-                    _ = try await agent.start(Plain("login").makeDescription()).response()
-                }
-                return try await next(request)
+        // The agent owns the interceptor.
+        fixture.agent.configuration.interceptors.append {
+            [unowned agent = fixture.agent] request, next in
+            if next.description.url == "x" {
+                _ = try await agent.start(Plain("login").makeDescription()).response()
             }
-        ]
+            return try await next(request)
+        }
         let error = try await failure { try await fixture.with(InlineRequest("x")).send() }
         #expect(error.endpoint == "Plain" && error.url == "https://api.example.com/login")
     }
