@@ -19,15 +19,13 @@ enum Hub {
         // The server's headers decide what is cached (RFC 9111).
         configuration.cachePolicy = .http
         configuration.authenticators = [
-            HostAuthenticator(
-                hosts,
-                BearerAuthenticator {
-                    await session.accessToken
-                } refresh: {
-                    try await session.refresh()
-                } cacheIdentity: {
-                    await session.user
-                })
+            hosts: .bearer {
+                await session.accessToken
+            } refresh: {
+                try await session.refresh()
+            } cacheIdentity: {
+                await session.user
+            }
         ]
         // The texts for users: that of the server, if it refused the request.
         configuration.errorMessages = ErrorMessages(

@@ -53,8 +53,21 @@ public struct Configuration: Sendable {
     /// They are not sent to other origins after a redirect, or if a request processor changes the
     /// origin. Not used if an endpoint's `uses` lacks `.sharedHeaders`.
     public var hostHeaders: [HostPattern: HTTPFields] = [:]
-    /// Authenticators by host; the first that matches serves the request (default none).
-    public var authenticators: [HostAuthenticator] = []
+    /// Authenticators by host; the most specific pattern that matches serves a request (default none).
+    ///
+    ///     configuration.authenticators = [
+    ///         "api.example.com": .bearer { await session.token } refresh: { try await session.renew() },
+    ///         "*.example.com": .apiKey("key", in: .header(.authorization)),
+    ///     ]
+    ///
+    /// Requests that use the same ``Authenticator`` object, on any agent, share its refreshes, also if other entries
+    /// are set meanwhile. An invalid pattern, or a ``Authenticator/refreshTimeout`` of zero or less, fails requests
+    /// with ``RequestError/Code/invalidConfiguration``.
+    public var authenticators: [HostPattern: any Authenticator] = [:] {
+        didSet { servedHosts = ServedHosts.entries(of: authenticators) }
+    }
+    /// The entries of ``authenticators``, the most specific first.
+    private(set) var servedHosts: [ServedHosts] = []
     /// Arguments of every request; the request's own take precedence.
     public var sharedArguments: Arguments = [:]
     /// Computes arguments for each request, once for all its attempts.

@@ -40,6 +40,23 @@ nonisolated func agents() async throws {
     configuration.sharedArguments = ["app": "client"]
     configuration.headerProvider = { [.authorization: "Bearer token"] }
     configuration.prepare = { $0.url = "\($0.url)?v=1" }
+    let session = Session()
+    configuration.authenticators = [
+        "api.example.com": .bearer {
+            await session.token
+        } refresh: {
+            try await session.renew()
+        },
+        "*.example.com": .apiKey("key", in: .query("key")), "own.example.com": Signature(key: "k"),
+    ]
+    configuration.authenticators["a.example.com"] = .bearer("token")
+    configuration.authenticators["b.example.com"] = .bearer(refreshTimeout: .seconds(5)) {
+        await session.token
+    } refresh: {
+        try await session.renew()
+    } cacheIdentity: {
+        "user"
+    }
     configuration.responseProcessors = [BusinessCheck().process, { _ in }]
     configuration.responseProcessors.append { response in
         let text = try await decrypted(response.data)
@@ -73,3 +90,16 @@ nonisolated struct Printer: RequestEventListener {
 }
 
 nonisolated func decrypted(_ data: Data) async throws -> Data { data }
+
+actor Session {
+    var token: String? = "first"
+    func renew() throws { token = "second" }
+}
+
+nonisolated final class Signature: Authenticator {
+    private let key: String
+    init(key: String) { self.key = key }
+    func apply(to request: inout TransportRequest) async throws {
+        request.headers[.authorization] = "Signature \(key)"
+    }
+}

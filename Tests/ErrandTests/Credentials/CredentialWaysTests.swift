@@ -75,7 +75,7 @@ import Testing
                 }
             case .authenticator:
                 $0.authenticators = [
-                    HostAuthenticator("*.example.com", Fields { $0.headers[name] = value() })
+                    "*.example.com": Fields { $0.headers[name] = value() }
                 ]
             case .redirectDecider:
                 $0.redirectDecider = { redirect in
@@ -98,7 +98,7 @@ import Testing
         return fixture
     }
 
-    private struct Fields: Authenticator {
+    private final class Fields: Authenticator {
         let body: @Sendable (inout TransportRequest) -> Void
         init(_ body: @escaping @Sendable (inout TransportRequest) -> Void) { self.body = body }
         func apply(to request: inout TransportRequest) async throws { body(&request) }

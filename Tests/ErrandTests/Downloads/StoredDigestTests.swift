@@ -30,7 +30,7 @@ import Testing
             ]
         case .authenticator:
             configuration.authenticators = [
-                HostAuthenticator("*.example.com", BearerAuthenticator("1234"))
+                "*.example.com": .bearer("1234")
             ]
         case .vary: configuration.cacheIdentity = "a"
         default: break

@@ -82,8 +82,9 @@ import Testing
         }
     }
 
-    private struct Adding: Authenticator {
-        let field: HTTPField
+    private final class Adding: Authenticator {
+        private let field: HTTPField
+        init(field: HTTPField) { self.field = field }
         func apply(to request: inout TransportRequest) async throws {
             request.headers[field.name] = field.value
         }
@@ -147,7 +148,7 @@ import Testing
                 return try await next(request)
             }
         case .authenticator:
-            configuration.authenticators = [HostAuthenticator("127.0.0.1", Adding(field: field))]
+            configuration.authenticators = ["127.0.0.1": Adding(field: field)]
         }
         change(&configuration, &description)
         let agent = RequestAgent(

@@ -32,12 +32,11 @@ import Testing
     @Test func credentialsAreRenewedAfterA401() async throws {
         let token = RefreshableToken()
         let fixture = AgentFixture {
-            let authenticator = BearerAuthenticator {
+            $0.authenticators["*.example.com"] = .bearer {
                 token.current
             } refresh: {
                 token.refresh()
             }
-            $0.authenticators = [HostAuthenticator("*.example.com", authenticator)]
         }
         fixture.transport.respond { request in
             request.headers[.authorization] == "Bearer new"

@@ -127,11 +127,11 @@ import Testing
             case .rateLimit: configuration.rateLimit = RateLimit(requests: 1, per: .seconds(60))
             case .credentials:
                 configuration.authenticators = [
-                    HostAuthenticator("api.example.com", GatedAuthenticator(applying: gate))
+                    "api.example.com": GatedAuthenticator(applying: gate)
                 ]
             case .credentialRefresh:
                 configuration.authenticators = [
-                    HostAuthenticator("api.example.com", GatedAuthenticator(refreshing: gate))
+                    "api.example.com": GatedAuthenticator(refreshing: gate)
                 ]
             case .retryDelay, .transfer, .transferWithAttemptTimeout, .joined, .suspended: break
             }
