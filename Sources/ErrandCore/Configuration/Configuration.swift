@@ -230,8 +230,20 @@ public struct Configuration: Sendable {
     /// The response is a success without further validation; `nil` keeps the failure. Not called
     /// for cancelled requests.
     public var errorRecovery: (@Sendable (RequestError, RequestDescription) async -> Response?)?
-    /// The localized error messages; `nil`, the default, has none.
-    public var errorMessages: ErrorMessages?
+    /// The message of an error for the users of an app; `nil` from the closure keeps the one for developers.
+    ///
+    ///     configuration.userMessage = { error in
+    ///         switch error.code {
+    ///         case .offline: "There is no network."
+    ///         case .unacceptableStatus: error.body(as: Problem.self)?.title
+    ///         default: "Something went wrong. Please try again. (\(error.code))"
+    ///         }
+    ///     }
+    ///
+    /// Default `nil`. It becomes ``RequestError/userMessage`` and `error.localizedDescription`; `error.description` is
+    /// unchanged, for logs. Called off the main actor for the error that is delivered, after ``errorProcessors``, also
+    /// for cancelled requests; it must be fast.
+    public var userMessage: (@Sendable (_ error: RequestError) -> String?)?
     /// Values of your choice for every request, in addition to its own `metadata` (default none).
     ///
     /// The request's own value of a key takes precedence.

@@ -70,6 +70,13 @@ nonisolated func agents() async throws {
     configuration.errorProcessors.append { error in
         if error.attempts > 1 { error.message += " Call support." }
     }
+    configuration.userMessage = { error in
+        switch error.code {
+        case .offline: "There is no network."
+        case .unacceptableStatus: error.response?.json["message"].string
+        default: nil
+        }
+    }
     configuration.interceptors.append { request, next in
         let response = try await next(request)
         print(next.description.endpoint, response.status)

@@ -78,7 +78,7 @@ import Testing
     @Test func theErrorOfARefusedStatusHasTheBody() async throws {
         struct Problem: Decodable, Sendable { var title: String }
         let fixture = AgentFixture {
-            $0.errorMessages = ErrorMessages([.unacceptableStatus: "Not there."])
+            $0.userMessage = { $0.code == .unacceptableStatus ? "Not there." : nil }
         }
         fixture.transport.on(
             .get, "/x", .json(#"{"title":"gone"}"#, status: .notFound))

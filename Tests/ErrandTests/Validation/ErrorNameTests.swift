@@ -128,7 +128,9 @@ import Testing
 
     /// With one member at a time, those after the failure are never started.
     @Test func membersThatAreNotStartedNameThemselves() async throws {
-        let fixture = AgentFixture { $0.errorMessages = ErrorMessages([.cancelled: "Not sent."]) }
+        let fixture = AgentFixture {
+            $0.userMessage = { $0.code == .cancelled ? "Not sent." : nil }
+        }
         fixture.transport.on(.get, "/a", .json("{}", status: .gone))
         let inline = InlineRequest("c") {
             $0.method = .put
