@@ -62,7 +62,7 @@ extension DownloadQueue.Download {
         let isFolder = DownloadDestination.isDirectory(destination.standardizedFileURL)
         return .to(destination) {
             $0.existingFile = existingFile ?? (isFolder ? .rename : .overwrite)
-            $0.segments.maximum = segments
+            $0.segments = segments
             $0.expectedDigests = expectedDigests
         }
     }

@@ -34,7 +34,7 @@ extension DownloadQueue {
         var description = RequestDescription(endpoint: "DownloadQueue", url: download.url)
         description.download = download.plan
         if let urlRefresh {
-            description.download?.urlRefresh = .init { try await urlRefresh(download, $0) }
+            description.download?.urlRefresh = { try await urlRefresh(download, $0) }
         }
         description.bandwidth = bandwidth
         description.timeouts = download.timeouts

@@ -57,7 +57,7 @@ public final class DownloadQueue: Sendable {
 
     /// Returns the next absolute URL of a download whose URL has expired; `nil` ends the download with the error.
     ///
-    /// Called on any thread after the status codes 401, 403, 404 and 410; see ``DownloadPlan/URLRefresh``.
+    /// Called on any thread after the status codes 401, 403, 404 and 410; see ``DownloadPlan/urlRefresh``.
     public typealias URLRefresh =
         @Sendable (_ download: Download, _ error: RequestError) async throws -> String?
 

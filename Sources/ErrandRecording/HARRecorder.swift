@@ -101,7 +101,7 @@ public final class HARRecorder: Interceptor {
 
     /// Records a response that comes from the store.
     public func intercept(
-        _ request: TransportRequest, next: InterceptorNext
+        _ request: TransportRequest, next: TransportRequest.Next
     ) async throws -> Response {
         let started = Date()
         let response = try await next(request)

@@ -37,7 +37,7 @@ final class UploadOperation: Interceptor {
     var isDiscarded: Bool { wasDiscarded.withLock { $0 } }
 
     func intercept(
-        _ request: TransportRequest, next: InterceptorNext
+        _ request: TransportRequest, next: TransportRequest.Next
     ) async throws -> Response {
         result.withLock { $0 = nil }
         wasDiscarded.withLock { $0 = false }
@@ -60,7 +60,7 @@ final class UploadOperation: Interceptor {
 
     private func discard(
         _ journal: UploadJournalFile, _ messages: UploadMessages, _ request: TransportRequest,
-        _ next: InterceptorNext
+        _ next: TransportRequest.Next
     ) async throws(RequestError) -> Response {
         guard let remote = journal.read()?.remote else {
             journal.remove()
@@ -130,7 +130,7 @@ private struct UploadRun {
     let messages: UploadMessages
     let journal: UploadJournalFile
     let source: UploadSource
-    let next: InterceptorNext
+    let next: TransportRequest.Next
 
     private var clock: any RequestClock { next.run?.clock ?? SystemClock() }
 

@@ -51,14 +51,12 @@ struct ReadmeSamplesTests {
         try await withServer { base in
             let port = server.port
             // The sample's server has a fixed port, which another process may use.
-            RequestAgent.shared.configuration.interceptors = [
-                ClosureInterceptor { request, next in
-                    #expect(request.url.origin == "http://127.0.0.1:8000")
-                    var request = request
-                    request.url.port = port
-                    return try await next(request)
-                }
-            ]
+            RequestAgent.shared.configuration.interceptors.append { request, next in
+                #expect(request.url.origin == "http://127.0.0.1:8000")
+                var request = request
+                request.url.port = port
+                return try await next(request)
+            }
             try await model.hello()
         }
         #expect(model.lines == [screen.output])

@@ -29,7 +29,7 @@ struct RuledRequestTests {
         override var url: EndpointURL { "/file" }
         var download: DownloadPlan {
             .to(file) {
-                $0.segments = .init(maximum: 4, minimumSize: 1000)
+                ($0.segments, $0.minimumSegmentSize) = (4, 1000)
             }
         }
         override var retryPolicy: RetryPolicy? {

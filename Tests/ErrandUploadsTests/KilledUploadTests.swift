@@ -22,17 +22,18 @@
             override var pieceSize: Int64? { 3000 }
             override func configure(_ request: inout RequestDescription) {
                 super.configure(&request)
-                request.requestProcessors += [Killer(last: last)]
+                request.requestProcessors += [Killer(last: last).process]
             }
 
-            final class Killer: RequestProcessor {
+            final class Killer: Sendable {
                 private let last: Int
                 private let seen = Mutex(0)
 
                 init(last: Int) { self.last = last }
 
                 func process(
-                    _ request: inout TransportRequest, of description: RequestDescription
+                    _ request: inout TransportRequest, of description: RequestDescription,
+                    attempt: Int
                 ) async throws {
                     let count = seen.withLock { seen in
                         seen += 1

@@ -226,7 +226,7 @@ struct ResumableUploadTests {
         let received = Mutex(0)
         func run() async throws {
             let description = upload().makeDescription()
-            let next = InterceptorNext(description: description) { request in
+            let next = TransportRequest.Next(description: description) { request in
                 methods.withLock { $0.append(request.method) }
                 var headers = HTTPFields()
                 if request.method == .post { headers[.location] = "http://a/files/1" }

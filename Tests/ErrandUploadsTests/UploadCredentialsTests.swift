@@ -40,7 +40,7 @@ struct UploadCredentialsTests {
     func everyRequestIsAuthorizedAndProcessed(kind: TransportKind) async throws {
         let upload = fixture.upload {
             $0.key = .bearer("secret")
-            $0.signers = [Signer()]
+            $0.signers = [Signer().process]
             $0.piece = 4000
         }
         _ = try await upload.value(on: fixture.agent(over: kind))
@@ -51,9 +51,9 @@ struct UploadCredentialsTests {
         await fixture.tus.server.stop()
     }
 
-    struct Signer: RequestProcessor {
+    struct Signer: Sendable {
         func process(
-            _ request: inout TransportRequest, of description: RequestDescription
+            _ request: inout TransportRequest, of description: RequestDescription, attempt: Int
         ) async throws {
             if let name = HTTPField.Name("X-Signed") {
                 request.headers[name] = request.method.rawValue

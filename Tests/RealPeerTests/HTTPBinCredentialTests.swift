@@ -12,27 +12,28 @@ struct HTTPBinCredentialTests {
 
     /// A protected path of httpbin, with authenticators for its right and for a wrong password.
     struct Protected: Sendable, CustomTestStringConvertible {
+        let scheme: String
         let path: String
         /// New for each agent, because authenticators keep challenges.
         let authenticator: @Sendable (_ password: String) -> any Authenticator
-        var testDescription: String { "\(type(of: authenticator(""))) \(path)" }
+        var testDescription: String { "\(scheme) \(path)" }
         /// Whether credentials are sent only after a challenge.
-        var needsChallenge: Bool { !(authenticator("") is BasicAuthenticator) }
+        var needsChallenge: Bool { scheme != "basic" }
 
-        static let basic = Protected(path: "basic-auth/user/secret") {
-            BasicAuthenticator(user: "user", password: $0)
+        static let basic = Protected(scheme: "basic", path: "basic-auth/user/secret") {
+            .basic(user: "user", password: $0)
         }
 
         static func digest(_ quality: String, _ algorithm: String) -> Protected {
-            Protected(path: "digest-auth/\(quality)/user/secret/\(algorithm)") {
-                DigestAuthenticator(user: "user", password: $0)
+            Protected(scheme: "digest", path: "digest-auth/\(quality)/user/secret/\(algorithm)") {
+                .digest(user: "user", password: $0)
             }
         }
 
         /// The authenticator chooses the scheme by the challenge.
         static func password(_ path: String) -> Protected {
-            Protected(path: path) {
-                PasswordAuthenticator(user: "user", password: $0, basicOverHTTP: true)
+            Protected(scheme: "password", path: path) {
+                .password(user: "user", password: $0, basicOverHTTP: true)
             }
         }
 
@@ -77,7 +78,7 @@ struct HTTPBinCredentialTests {
         try kind.agent { configuration in
             configuration.eventListeners = [events]
             guard let authenticator else { return }
-            configuration.authenticators = [HostAuthenticator(host, authenticator)]
+            configuration.authenticators = [host: authenticator]
         }
     }
 
@@ -120,7 +121,7 @@ struct HTTPBinCredentialTests {
     /// httpbin accepts every Bearer token and returns the one that it has received.
     @Test(arguments: TransportKind.allCases)
     func bearerTokens(kind: TransportKind) async throws {
-        let bearer = try agent(kind, BearerAuthenticator("t0ken-1"))
+        let bearer = try agent(kind, .bearer("t0ken-1"))
         let byAuthenticator = try await response("bearer", bearer)
         #expect(byAuthenticator.json["authenticated"].bool == true)
         #expect(byAuthenticator.json["token"].string == "t0ken-1")

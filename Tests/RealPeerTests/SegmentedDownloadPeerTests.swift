@@ -25,7 +25,7 @@ struct SegmentedDownloadPeerTests {
         description.sending.security = security
         description.download = .to(folder.url.appendingPathComponent("large")) {
             $0.sha256 = SHA256.hex(Peers.largeBody)
-            $0.segments = .init(maximum: 4, minimumSize: 16 << 10)
+            ($0.segments, $0.minimumSegmentSize) = (4, 16 << 10)
         }
         let response = try await agent.start(description).response()
         #expect(response.statusCode == 200 && response.httpVersion == version)

@@ -25,7 +25,7 @@ struct TusServerTests {
         var holding: Holding?
         override func configure(_ request: inout RequestDescription) {
             super.configure(&request)
-            request.requestProcessors += holding.map { [$0] } ?? []
+            if let holding { request.requestProcessors.append(holding.process) }
         }
         override var pieceSize: Int64? { piece }
         // The server requires both.
@@ -35,12 +35,12 @@ struct TusServerTests {
     }
 
     /// Holds the piece at an offset.
-    private struct Holding: RequestProcessor {
+    private struct Holding: Sendable {
         let offset: String
         let gate: Gate
 
         func process(
-            _ request: inout TransportRequest, of description: RequestDescription
+            _ request: inout TransportRequest, of description: RequestDescription, attempt: Int
         ) async throws {
             guard let name = HTTPField.Name("Upload-Offset"), request.headers[name] == offset
             else { return }

@@ -3,13 +3,16 @@ import Errand
 
 /// The number of parallel requests for one file.
 struct Segments: ExpressibleByArgument {
-    static let automatic = Segments(value: .automatic, text: "auto")
+    static let automatic = Segments(maximum: 4, minimumSize: 8 << 20, text: "auto")
 
-    let value: DownloadPlan.Segments
+    let maximum: Int
+    /// The smallest range, in bytes.
+    let minimumSize: Int64
     let text: String
 
-    private init(value: DownloadPlan.Segments, text: String) {
-        self.value = value
+    private init(maximum: Int, minimumSize: Int64 = 1 << 20, text: String) {
+        self.maximum = maximum
+        self.minimumSize = minimumSize
         self.text = text
     }
 
@@ -17,7 +20,7 @@ struct Segments: ExpressibleByArgument {
         if argument == "auto" {
             self = .automatic
         } else if let number = Int(argument), (1...32).contains(number) {
-            self.init(value: .init(maximum: number), text: argument)
+            self.init(maximum: number, text: argument)
         } else {
             return nil
         }

@@ -30,7 +30,8 @@ final class FetchFile: BaseRequest, FileOutput {
         .to(file) {
             $0.existingFile = existing
             $0.resumes = !command.noResume
-            $0.segments = command.segments.value
+            $0.segments = command.segments.maximum
+            $0.minimumSegmentSize = command.segments.minimumSize
             $0.expectedDigests = expected.map { [$0] } ?? []
             $0.setsModificationTime = command.remoteTime
             $0.resumableURL = command.ignoreQuery ? .ignoringQuery : .identical

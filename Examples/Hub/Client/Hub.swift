@@ -19,27 +19,25 @@ enum Hub {
         // The server's headers decide what is cached (RFC 9111).
         configuration.cachePolicy = .http
         configuration.authenticators = [
-            HostAuthenticator(
-                hosts,
-                BearerAuthenticator {
-                    await session.accessToken
-                } refresh: {
-                    try await session.refresh()
-                } cacheIdentity: {
-                    await session.user
-                })
+            hosts: .bearer {
+                await session.accessToken
+            } refresh: {
+                try await session.refresh()
+            } cacheIdentity: {
+                await session.user
+            }
         ]
         // The texts for users: that of the server, if it refused the request.
-        configuration.errorMessages = ErrorMessages(
-            general: "Something went wrong. Please try again.",
-            [
-                .authenticationFailed: "Please sign in.",
-                .invalidBody: "Please check your entries.",
-                .truncatedBody: "The connection was interrupted. Please try again.",
-                .digestMismatch: "The file is damaged. Please try again later.",
-            ]
-        ) { error in
-            error.code == .unacceptableStatus ? error.body(as: HubError.self)?.message : nil
+        configuration.userMessage = { error in
+            let general = "Something went wrong. Please try again."
+            return switch error.code {
+            case .unacceptableStatus: error.body(as: HubError.self)?.message ?? general
+            case .authenticationFailed: "Please sign in."
+            case .invalidBody: "Please check your entries."
+            case .truncatedBody: "The connection was interrupted. Please try again."
+            case .digestMismatch: "The file is damaged. Please try again later."
+            default: general
+            }
         }
         return configuration
     }

@@ -12,7 +12,9 @@ struct RequestLog: Interceptor {
 
     let write: @Sendable (Entry) -> Void
 
-    func intercept(_ request: TransportRequest, next: InterceptorNext) async throws -> Response {
+    func intercept(_ request: TransportRequest, next: TransportRequest.Next) async throws
+        -> Response
+    {
         let start = ContinuousClock.now
         func entry(_ status: String, _ source: String) -> Entry {
             Entry(

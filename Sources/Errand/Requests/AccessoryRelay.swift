@@ -16,6 +16,17 @@ nonisolated final class AccessoryRelay: Sendable {
     private let state = Mutex(State())
     private let notify: @MainActor @Sendable (RequestTask.Change) -> Void
 
+    /// Notifies the accessories of a unit of suspend, resume and cancel of its task; `nil` without accessories.
+    @MainActor
+    static func accompanying(
+        _ unit: RequestUnit, _ task: RequestTask, by agent: RequestAgent?
+    ) -> AccessoryRelay? {
+        guard unit.hasAccessories(of: agent) else { return nil }
+        let relay = AccessoryRelay(of: unit, by: agent)
+        task.observe { relay.take($0) }
+        return relay
+    }
+
     @MainActor
     init(of unit: RequestUnit, by agent: RequestAgent?) {
         notify = { [weak unit] change in

@@ -84,7 +84,7 @@ struct RunRelays {
     private let progress: ProgressRelay?
 
     init(of run: RequestRun, _ request: BaseRequest, owner: RequestOwner?) {
-        accessories = Self.accompany(run, of: request)
+        accessories = .accompanying(request, run.task, by: run.agent)
         if let owner { run.task.bind(to: owner) }
         progress = Self.reportProgress(of: request, run.task)
     }
@@ -105,14 +105,6 @@ struct RunRelays {
         request.attachedProgress = nil
         let relay = ProgressRelay { [weak request] in if let request { closure(request, $0) } }
         task.onProgress { relay.offer($0) }
-        return relay
-    }
-
-    /// Notifies the accessories of a request on the main actor of suspend, resume and cancel.
-    private static func accompany(_ run: RequestRun, of request: BaseRequest) -> AccessoryRelay? {
-        guard request.hasAccessories(of: run.agent) else { return nil }
-        let relay = AccessoryRelay(of: request, by: run.agent)
-        run.task.observe { relay.take($0) }
         return relay
     }
 }

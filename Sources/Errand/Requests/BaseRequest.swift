@@ -181,7 +181,7 @@ nonisolated open class BaseRequest: RequestUnit, Startable {
         return response.map { .success($0) }
     }
 
-    /// The agent that was set on this object.
+    /// The agent given to the initializer of an ``InlineRequest``; it precedes that of an override.
     @exclusivity(unchecked) package var assignedAgent: RequestAgent?
     /// The output of the last run of a typed endpoint.
     @exclusivity(unchecked) var storedOutput: (any Sendable)?

@@ -53,12 +53,11 @@ extension CompositeRun {
             return control
         }
         if let owner { control.bind(to: owner) }
-        let relay = AccessoryRelay(of: self, by: performer)
-        control.observe { relay.take($0) }
+        let relay = AccessoryRelay.accompanying(self, control, by: performer)
         Task { @MainActor in
             announce(control)
             let error = await runToEnd(control)
-            let knowsOfCancel = relay.close()
+            let knowsOfCancel = relay?.close() ?? false
             end(control, error, isAccompanied: knowsOfCancel) { deliver(error) }
         }
         return control

@@ -10,7 +10,6 @@ public import ErrandJSON
 ///     let user = try await InlineRequest("/users/7").decoding(User.self).value()
 nonisolated public final class InlineRequest: BaseRequest, TypedUnit {
     private var values: RequestDescription
-    private let ownAgent: RequestAgent?
 
     /// Creates a request.
     ///
@@ -23,9 +22,9 @@ nonisolated public final class InlineRequest: BaseRequest, TypedUnit {
         _ configure: (inout RequestDescription) -> Void = { _ in }
     ) {
         values = RequestDescription(endpoint: "InlineRequest", url: url)
-        ownAgent = agent
         configure(&values)
         super.init()
+        assignedAgent = agent
         tag = values.tag
         metadata = values.metadata
         ignoresCache = values.ignoresCache
@@ -37,8 +36,6 @@ nonisolated public final class InlineRequest: BaseRequest, TypedUnit {
     public override var method: HTTPMethod { values.method }
     /// The arguments set by the closure.
     public override var arguments: Arguments? { values.arguments }
-    /// The agent given to the initializer.
-    public override var agent: RequestAgent { ownAgent ?? super.agent }
 
     /// Returns a request for the JSON of the response as a `Decodable` type.
     ///
@@ -101,7 +98,6 @@ nonisolated private final class DecodedInlineRequest<Output: Sendable>: BaseRequ
     override var url: EndpointURL { inline.url }
     override var method: HTTPMethod { inline.method }
     override var arguments: Arguments? { inline.arguments }
-    override var agent: RequestAgent { inline.agent }
     var decoder: ResponseDecoder<Output> { ownDecoder }
 
     override func name(_ error: inout RequestError, _ configuration: Configuration) {

@@ -77,7 +77,8 @@ final class StreamSource: Sendable {
         error.name(description, task.context.configuration)
         if error.response == nil { error.response = response }
         if error.bytesReceived == nil { error.bytesReceived = body.channel.received }
-        return task.context.configuration.errorMessages?.applied(to: error) ?? error
+        error.setUserMessage(of: task.context.configuration)
+        return error
     }
 }
 

@@ -80,7 +80,8 @@ extension RequestAgent {
             .cancelled, stage: .cancel,
             "The request was not started, because its batch ended without it.")
         name(&error, configuration)
-        return configuration.errorMessages?.applied(to: error) ?? error
+        error.setUserMessage(of: configuration)
+        return error
     }
 
     package static func limit(of context: TaskContext) -> Duration? {
@@ -113,10 +114,8 @@ extension RequestAgent {
         }
         if case .failure(var error) = result {
             error.name(context)
+            error.setUserMessage(of: context.configuration)
             result = .failure(error)
-        }
-        if let messages = context.configuration.errorMessages {
-            result = result.mapError { messages.applied(to: $0) }
         }
         guard case .success = result, context.description.decode != nil else {
             return TaskOutcome(result: result)

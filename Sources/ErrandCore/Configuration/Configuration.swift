@@ -53,8 +53,21 @@ public struct Configuration: Sendable {
     /// They are not sent to other origins after a redirect, or if a request processor changes the
     /// origin. Not used if an endpoint's `uses` lacks `.sharedHeaders`.
     public var hostHeaders: [HostPattern: HTTPFields] = [:]
-    /// Authenticators by host; the first that matches serves the request (default none).
-    public var authenticators: [HostAuthenticator] = []
+    /// Authenticators by host; the most specific pattern that matches serves a request (default none).
+    ///
+    ///     configuration.authenticators = [
+    ///         "api.example.com": .bearer { await session.token } refresh: { try await session.renew() },
+    ///         "*.example.com": .apiKey("key", in: .header(.authorization)),
+    ///     ]
+    ///
+    /// Requests that use the same ``Authenticator`` object, on any agent, share its refreshes, also if other entries
+    /// are set meanwhile. An invalid pattern, or a ``Authenticator/refreshTimeout`` of zero or less, fails requests
+    /// with ``RequestError/Code/invalidConfiguration``.
+    public var authenticators: [HostPattern: any Authenticator] = [:] {
+        didSet { servedHosts = ServedHosts.entries(of: authenticators) }
+    }
+    /// The entries of ``authenticators``, the most specific first.
+    private(set) var servedHosts: [ServedHosts] = []
     /// Arguments of every request; the request's own take precedence.
     public var sharedArguments: Arguments = [:]
     /// Computes arguments for each request, once for all its attempts.
@@ -176,21 +189,61 @@ public struct Configuration: Sendable {
     ///
     /// They are outside the endpoint's own.
     public var interceptors: [any Interceptor] = []
-    /// Processors of every response, applied before the endpoint's own.
-    public var responseProcessors: [any ResponseProcessor] = []
-    /// Processors of the final request, including its serialized body, applied before each attempt.
+    /// Steps between validation and delivery of every response, such as decryption or business errors (default none).
     ///
-    /// Those of the endpoint are applied after them. Each attempt starts from the serialized request, so nothing is signed or encrypted twice.
-    public var requestProcessors: [any RequestProcessor] = []
-    /// Processors of errors, applied in order before delivery.
-    public var errorProcessors: [any ErrorProcessor] = []
+    ///     configuration.responseProcessors.append { response in
+    ///         response.body = try .data(decrypted(response.data))
+    ///     }
+    ///
+    /// Called in order, before the endpoint's own (``RequestDescription/responseProcessors``), off the main actor, also
+    /// for stored responses. ``Response/attempts`` counts the attempts; it is 0 for a response from the cache. A thrown
+    /// error fails the request with ``RequestError/Code/processingFailed``; a thrown ``RequestError`` is delivered.
+    public var responseProcessors: [@Sendable (_ response: inout Response) async throws -> Void] =
+        []
+    /// Steps that change the final request, for example to sign or encrypt its body (default none).
+    ///
+    ///     configuration.requestProcessors.append { request, description, attempt in
+    ///         request.headers[.from] = "\(description.endpoint), attempt \(attempt)"
+    ///     }
+    ///
+    /// Called in order before each attempt, counted from 1, after serialization, compression and ``interceptors``, for
+    /// single requests and for members of batches, chains and graphs; `HTTPBody.bytes()` reads the body. Those of the
+    /// endpoint (``RequestDescription/requestProcessors``) follow. Each attempt starts from the serialized request, so
+    /// nothing is signed or encrypted twice; the cache key is that of the serialized request.
+    ///
+    /// A thrown error fails the request with ``RequestError/Code/adaptationFailed``. A URL with an invalid component
+    /// fails it with ``RequestError/Code/invalidURL``; if the URL has another origin afterwards, credentials of the
+    /// original request are removed.
+    public var requestProcessors:
+        [@Sendable (
+            _ request: inout TransportRequest, _ description: RequestDescription, _ attempt: Int
+        ) async throws -> Void] = []
+    /// Steps that change errors before they are delivered (default none).
+    ///
+    ///     configuration.errorProcessors.append { error in error.message += " Call support." }
+    ///
+    /// Called in order, off the main actor. ``RequestError/attempts`` counts the attempts; it is 0 if nothing was sent.
+    /// Not called for cancelled requests, nor for failed attempts that are retried: ``retryDecider`` receives those.
+    public var errorProcessors: [@Sendable (_ error: inout RequestError) async -> Void] = []
     /// Replaces a failure by a response, after ``errorProcessors`` (default `nil`).
     ///
     /// The response is a success without further validation; `nil` keeps the failure. Not called
     /// for cancelled requests.
     public var errorRecovery: (@Sendable (RequestError, RequestDescription) async -> Response?)?
-    /// The localized error messages; `nil`, the default, has none.
-    public var errorMessages: ErrorMessages?
+    /// The message of an error for the users of an app; `nil` from the closure keeps the one for developers.
+    ///
+    ///     configuration.userMessage = { error in
+    ///         switch error.code {
+    ///         case .offline: "There is no network."
+    ///         case .unacceptableStatus: error.body(as: Problem.self)?.title
+    ///         default: "Something went wrong. Please try again. (\(error.code))"
+    ///         }
+    ///     }
+    ///
+    /// Default `nil`. It becomes ``RequestError/userMessage`` and `error.localizedDescription`; `error.description` is
+    /// unchanged, for logs. Called off the main actor for the error that is delivered, after ``errorProcessors``, also
+    /// for cancelled requests; it must be fast.
+    public var userMessage: (@Sendable (_ error: RequestError) -> String?)?
     /// Values of your choice for every request, in addition to its own `metadata` (default none).
     ///
     /// The request's own value of a key takes precedence.

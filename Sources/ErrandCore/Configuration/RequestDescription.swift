@@ -140,18 +140,26 @@ public struct RequestDescription: Sendable {
         get { box?.value.interceptors ?? [] }
         _modify { yield &rare.interceptors }
     }
-    /// Processors of the final request, run before each attempt, after ``Configuration/requestProcessors``.
+    /// Steps that change the final request, run before each attempt, after ``Configuration/requestProcessors``.
+    ///
+    ///     request.requestProcessors.append { request, description, attempt in sign(&request) }
     ///
     /// Default none. Errors: ``RequestError/Code/adaptationFailed`` with the thrown error underlying.
-    public var requestProcessors: [any RequestProcessor] {
+    public var requestProcessors:
+        [@Sendable (
+            _ request: inout TransportRequest, _ description: RequestDescription, _ attempt: Int
+        ) async throws -> Void]
+    {
         get { box?.value.requestProcessors ?? [] }
         _modify { yield &rare.requestProcessors }
     }
     /// Steps after validation, such as decryption: they run off the main actor, also for stored responses.
     ///
+    ///     request.responseProcessors.append { response in try unwrap(&response) }
+    ///
     /// Default none. ``Configuration/responseProcessors`` run before them. Errors:
     /// ``RequestError/Code/processingFailed`` with the thrown error underlying; a thrown ``RequestError`` unchanged.
-    public var responseProcessors: [any ResponseProcessor] {
+    public var responseProcessors: [@Sendable (_ response: inout Response) async throws -> Void] {
         get { box?.value.responseProcessors ?? [] }
         _modify { yield &rare.responseProcessors }
     }
@@ -215,8 +223,9 @@ public struct RequestDescription: Sendable {
         var cache = CacheOptions()
         var download: DownloadPlan?
         var interceptors: [any Interceptor] = []
-        var requestProcessors: [any RequestProcessor] = []
-        var responseProcessors: [any ResponseProcessor] = []
+        var requestProcessors:
+            [@Sendable (inout TransportRequest, RequestDescription, Int) async throws -> Void] = []
+        var responseProcessors: [@Sendable (inout Response) async throws -> Void] = []
         var metadata = RequestMetadata()
         var bandwidth: BandwidthLimit?
         var onAdapted: (@Sendable (HTTPURL) -> Void)?

@@ -102,7 +102,7 @@ extension CredentialOperation {
         RequestError(
             .authenticationFailed, stage: .adapt,
             "Refreshing the credentials took longer than \(limit), perhaps because it waits for a "
-                + "request that waits for the refresh. \(remedy), or raise the refreshTimeout of "
-                + "HostAuthenticator.")
+                + "request that waits for the refresh. \(remedy), or raise the authenticator's "
+                + "refreshTimeout.")
     }
 }

@@ -1,7 +1,7 @@
 package import ErrandHTTP
 import Synchronization
 
-/// Refreshes credentials once for all requests that are refused at the same time.
+/// Refreshes the credentials of an authenticator once for all requests that are refused at the same time.
 package final class CredentialRefresher: Sendable {
     private struct State {
         var scopes: [String: CredentialRefreshState] = [:]
@@ -35,11 +35,39 @@ package final class CredentialRefresher: Sendable {
     private static let maximumScopes = 1024
     private static let waits = Mutex(RefreshWaits<CredentialOperation.Refresh>())
 
-    /// The limit of a refresh.
-    package let limit: Duration?
+    /// The refreshers in use, by authenticator.
+    ///
+    /// A refresher retains its authenticator, so the object identifier is unique as long as the refresher exists.
+    private static let refreshers = Mutex<[ObjectIdentifier: Reference]>([:])
+
+    private struct Reference: Sendable { weak var refresher: CredentialRefresher? }
+
+    let authenticator: any Authenticator
     private let state = Mutex(State())
 
-    package init(limit: Duration?) { self.limit = limit }
+    private init(_ authenticator: any Authenticator) { self.authenticator = authenticator }
+
+    deinit {
+        let id = ObjectIdentifier(authenticator)
+        let successor = Self.refreshers.withLock { refreshers -> CredentialRefresher? in
+            let successor = refreshers[id]?.refresher
+            if successor == nil { refreshers[id] = nil }
+            return successor
+        }
+        // Released outside the lock, which its deinitializer takes as well.
+        _ = consume successor
+    }
+
+    /// The refresher of an authenticator: the same for all configurations that contain the object.
+    package static func refresher(of authenticator: any Authenticator) -> CredentialRefresher {
+        let id = ObjectIdentifier(authenticator)
+        return refreshers.withLock { refreshers in
+            if let refresher = refreshers[id]?.refresher { return refresher }
+            let refresher = CredentialRefresher(authenticator)
+            refreshers[id] = Reference(refresher: refresher)
+            return refresher
+        }
+    }
 
     /// The number of requests that wait for a refresh.
     package var waitingCount: Int { state.withLock { $0.continuations.count } }
@@ -111,7 +139,7 @@ package final class CredentialRefresher: Sendable {
             operation.end()
             end(refusal.scope, outcome) { $0.end(number, outcome) }
         }
-        guard let limit else { return }
+        guard let limit = authenticator.refreshTimeout else { return }
         let deadline = ScheduledCall(after: limit, refusal.clock) { [self] in
             work.cancel()
             end(refusal.scope, .failed(CredentialOperation.timedOut(limit))) { $0.expire(number) }

@@ -4,7 +4,7 @@ public import Foundation
 /// The destination of a download, and the rules for its file.
 ///
 ///     .to(folder) { $0.sha256 = digest }
-public struct DownloadPlan: Sendable, Hashable {
+public struct DownloadPlan: Sendable {
     /// The finished file, or an existing folder: then the response names the file, see <doc:Downloads>.
     ///
     /// Errors: ``RequestError/Code/fileFailed`` for a URL that is not a file URL.
@@ -56,19 +56,35 @@ public struct DownloadPlan: Sendable, Hashable {
     /// Errors: ``RequestError/Code/invalidConfiguration`` for a number above `0o777`.
     public var fileMode: UInt16?
 
-    /// The number of requests that receive the file in parallel (default ``Segments/single``).
+    /// The greatest number of requests that receive the file in parallel, 1 to 32 (default 1).
     ///
     /// More than one needs a server that supports ranges, a known length and a strong validator; otherwise the file
-    /// comes in one request. Errors: ``RequestError/Code/invalidConfiguration`` for a maximum outside 1...32, or a
-    /// minimum size below 1.
-    public var segments = Segments.single
+    /// comes in one request. Errors: ``RequestError/Code/invalidConfiguration`` for a number outside 1...32.
+    public var segments = 1
+    /// The smallest range that is requested separately, in bytes (default 1 MiB).
+    ///
+    /// A file of less than twice this size comes in one request. Errors:
+    /// ``RequestError/Code/invalidConfiguration`` for a size below 1.
+    public var minimumSegmentSize: Int64 = 1 << 20
     /// The URLs under which the part file of an earlier start is resumed (default ``URLRule/identical``).
     ///
     /// With another URL than the recorded one, the server must repeat the same validator and the same total length;
     /// otherwise the download starts again.
     public var resumableURL = URLRule.identical
-    /// The source of new URLs if a URL has expired (default `nil`: a refused URL fails the request).
-    public var urlRefresh: URLRefresh?
+    /// Returns the next absolute URL of the same file if a URL has expired; `nil` ends the download with the error.
+    ///
+    ///     $0.urlRefresh = { error in try await signedURL() }
+    ///
+    /// Default `nil`: a refused URL fails the request. Called after the status codes of ``urlRefreshStatuses``, on any
+    /// thread, without a lock. It may suspend, for example to send another request; cancelling the download cancels its
+    /// Swift task.
+    public var urlRefresh: (@Sendable (_ error: RequestError) async throws -> String?)?
+    /// The status codes after which ``urlRefresh`` is called (default 401, 403, 404, 410).
+    ///
+    /// A 401 first lets an authenticator renew its credentials.
+    public var urlRefreshStatuses: Set<Int> = [401, 403, 404, 410]
+    /// The number of new URLs that may follow each other without a byte from any of them.
+    package static let maximumURLsWithoutBytes = 5
     /// The number of bytes that are requested again, and compared, to resume without a strong validator (default 0:
     /// such a file starts again).
     ///
@@ -110,9 +126,9 @@ public struct DownloadPlan: Sendable, Hashable {
         return "\(destination.absoluteString)\n\(existingFile) \(resumes) \(allExpectedDigests) "
             + "\(computed) \(verifiesServerDigests) \(partFolder?.absoluteString ?? "") "
             + "\(keepsPartWhenCancelled) \(setsModificationTime) \(mode) "
-            + "\(segments.maximum) \(segments.minimumSize) \(resumableURL) \(weakValidatorOverlap) "
+            + "\(segments) \(minimumSegmentSize) \(resumableURL) \(weakValidatorOverlap) "
             + "\(resumesWithoutValidator) "
-            + "\(urlRefresh?.statusCodes.sorted() ?? [])"
+            + "\(urlRefresh == nil ? [] : urlRefreshStatuses.sorted())"
     }
 
     /// Refuses a plan that cannot be carried out, before anything is sent.
@@ -140,10 +156,10 @@ public struct DownloadPlan: Sendable, Hashable {
                 .invalidConfiguration, stage: .build,
                 "The fileMode of a download must be at most 0o777.")
         }
-        guard (1...32).contains(segments.maximum), segments.minimumSize > 0 else {
+        guard (1...32).contains(segments), minimumSegmentSize > 0 else {
             throw RequestError(
                 .invalidConfiguration, stage: .build,
-                "The segments of a download must be 1 to 32, with a minimumSize of at least 1 byte."
+                "The segments of a download must be 1 to 32, with a minimumSegmentSize of at least 1 byte."
             )
         }
         guard (0...16 << 20).contains(weakValidatorOverlap) else {

@@ -128,7 +128,7 @@ extension DownloadSession {
         let maySplit =
             allowsResume && limit > 1 && validator != nil
             && headers[.acceptRanges]?.lowercasedASCII() != "none"
-            && total ?? 0 >= 2 * plan.segments.minimumSize
+            && total ?? 0 >= 2 * plan.minimumSegmentSize
         if maySplit, let error = file.beginSegments() { return error }
         willContinue(nil, total)
         state.withLock {
@@ -164,7 +164,7 @@ extension DownloadSession {
         }
         let maySplit =
             limit > 1 && !isWeak
-            && (total ?? 0) - offset >= 2 * plan.segments.minimumSize
+            && (total ?? 0) - offset >= 2 * plan.minimumSegmentSize
         if maySplit || file.isSegmented, let error = file.beginSegments() { throw error }
         if file.isSegmented { acceptance.index = file.open(at: offset) }
         let range = headers[.contentRange].flatMap(ContentRange.init)?.bytes
@@ -208,14 +208,16 @@ extension DownloadSession {
     // MARK: - Replaced URLs
 
     /// The source of another URL for a failed request; `nil` if the error does not ask for one.
-    package func urlRefresh(after error: RequestError) -> DownloadPlan.URLRefresh? {
+    package func urlRefresh(
+        after error: RequestError
+    ) -> (@Sendable (RequestError) async throws -> String?)? {
         guard let refresh = plan.urlRefresh, error.code == .unacceptableStatus,
-            let status = error.response?.statusCode, refresh.statusCodes.contains(status)
+            let status = error.response?.statusCode, plan.urlRefreshStatuses.contains(status)
         else { return nil }
         let size = file.size
         return state.withLock { state in
             if size > state.bytesAtRefresh { (state.bytesAtRefresh, state.refreshes) = (size, 0) }
-            guard state.refreshes < DownloadPlan.URLRefresh.maximumWithoutBytes else { return nil }
+            guard state.refreshes < DownloadPlan.maximumURLsWithoutBytes else { return nil }
             state.refreshes += 1
             return refresh
         }

@@ -66,7 +66,7 @@ package final class DownloadSession: Sendable {
         self.file = file
         self.url = url
         self.began = began
-        state = Mutex(State(limit: plan.segments.maximum))
+        state = Mutex(State(limit: plan.segments))
     }
 
     /// The number of bytes of earlier starts that were not received again.
@@ -127,7 +127,7 @@ package final class DownloadSession: Sendable {
             state.planner = SegmentPlanner(
                 written: state.version == nil ? ByteRanges() : written,
                 total: state.version?.total, limit: state.limit,
-                minimumSize: plan.segments.minimumSize)
+                minimumSize: plan.minimumSegmentSize)
         }
     }
 

@@ -1,17 +1,22 @@
 /// Adds credentials to requests, and refreshes them when the server refuses them with 401.
 ///
-/// Implementations: ``BasicAuthenticator``, ``BearerAuthenticator``, ``DigestAuthenticator``,
-/// ``PasswordAuthenticator`` and ``APIKeyAuthenticator``. `HostAuthenticator` selects the hosts
-/// that an authenticator serves:
+/// Set it for the hosts that may receive the credentials. ``StandardAuthenticator`` is the implementation for
+/// `.basic`, `.bearer`, `.digest`, `.password` and `.apiKey`:
 ///
 ///     configuration.authenticators = [
-///         HostAuthenticator("api.example.com", BearerAuthenticator {
-///             await session.token
-///         } refresh: {
-///             try await session.renew()
-///         })
+///         "api.example.com": .bearer { await session.token } refresh: { try await session.renew() }
 ///     ]
-public protocol Authenticator: Sendable {
+///
+/// An authenticator is an object. All requests that use the same one, with any pattern, configuration or agent,
+/// share its refreshes.
+public protocol Authenticator: AnyObject, Sendable {
+    /// The limit of one refresh; `nil` means no limit.
+    ///
+    /// Default 60 s. A refresh that takes longer is cancelled, and its result is ignored. The requests that wait for
+    /// it fail with ``RequestError/Code/authenticationFailed``; the next 401 starts a new refresh. A limit of zero or
+    /// less fails requests with ``RequestError/Code/invalidConfiguration``.
+    var refreshTimeout: Duration? { get }
+
     /// Adds the credentials to a request.
     ///
     /// Called for every attempt, concurrently, off the main actor, except for requests that have an
@@ -58,6 +63,8 @@ public protocol Authenticator: Sendable {
 }
 
 extension Authenticator {
+    /// 60 s.
+    public var refreshTimeout: Duration? { .seconds(60) }
     /// Returns false: there is nothing to refresh.
     public func refresh(
         after response: Response, to request: TransportRequest

@@ -94,7 +94,7 @@ public struct RequestError: Error, Sendable {
         get { shared.value.body }
         set { change { $0.body = newValue } }
     }
-    /// The message of `Configuration.errorMessages` for users; `nil` if there is none.
+    /// The message of `Configuration.userMessage` for users; `nil` if there is none.
     public var userMessage: String? {
         get { shared.value.userMessage }
         set { change { $0.userMessage = newValue } }

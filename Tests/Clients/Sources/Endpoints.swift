@@ -41,13 +41,13 @@ final class Register: BaseRequest {
         request.sending.retryDecider = { failed in failed.error.status == 418 ? .giveUp : .asPolicy
         }
         request.interceptors += [Stamp()]
-        request.requestProcessors += [
-            ClosureRequestProcessor { request, _, attempt in request.headers[.from] = "\(attempt)" }
-        ]
+        request.requestProcessors.append { request, _, attempt in
+            request.headers[.from] = "\(attempt)"
+        }
         request.acceptance.format = .json
         request.acceptance.statuses = StatusCodes(200..<202)
         request.acceptance.contentTypes = ["application/json"]
-        request.responseProcessors += [BusinessCheck()]
+        request.responseProcessors.append(BusinessCheck().process)
         request.cache.policy = .loadElseCache
         request.cache.identity = username
         request.cache.arguments = ["username": username]
@@ -138,7 +138,7 @@ class AppRequest<Output: Codable & Sendable>: JSONRequest<Output> {
         super.configure(&request)
         request.apiVersion = "v2"
         request.authorization = .bearer(session)
-        request.responseProcessors += [BusinessCheck()]
+        request.responseProcessors.append(BusinessCheck().process)
     }
     override func willStart() { tag += 1 }
 }

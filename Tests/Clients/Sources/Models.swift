@@ -22,7 +22,7 @@ enum ScreenKey: RequestMetadataKey { typealias Value = String }
 
 nonisolated struct Stamp: Interceptor {
     func intercept(
-        _ request: TransportRequest, next: InterceptorNext
+        _ request: TransportRequest, next: TransportRequest.Next
     ) async throws -> Response {
         var stamped = request
         stamped.headers[.via] = next.description.endpoint
@@ -30,9 +30,8 @@ nonisolated struct Stamp: Interceptor {
     }
 }
 
-nonisolated struct BusinessCheck: ResponseProcessor {
-    func process(_ response: Response, attempt: Int) async throws -> Response {
+nonisolated struct BusinessCheck: Sendable {
+    @Sendable func process(_ response: inout Response) throws {
         if let number = response.json["error"].int { throw BusinessError(number: number) }
-        return response
     }
 }

@@ -40,9 +40,48 @@ nonisolated func agents() async throws {
     configuration.sharedArguments = ["app": "client"]
     configuration.headerProvider = { [.authorization: "Bearer token"] }
     configuration.prepare = { $0.url = "\($0.url)?v=1" }
-    configuration.responseProcessors = [
-        BusinessCheck(), ClosureProcessor { response, _ in response },
+    let session = Session()
+    configuration.authenticators = [
+        "api.example.com": .bearer {
+            await session.token
+        } refresh: {
+            try await session.renew()
+        },
+        "*.example.com": .apiKey("key", in: .query("key")), "own.example.com": Signature(key: "k"),
     ]
+    configuration.authenticators["a.example.com"] = .bearer("token")
+    configuration.authenticators["b.example.com"] = .bearer(refreshTimeout: .seconds(5)) {
+        await session.token
+    } refresh: {
+        try await session.renew()
+    } cacheIdentity: {
+        "user"
+    }
+    configuration.responseProcessors = [BusinessCheck().process, { _ in }]
+    configuration.responseProcessors.append { response in
+        let text = try await decrypted(response.data)
+        response.body = .data(text)
+    }
+    configuration.responseProcessors.append { $0.headers[.from] = "a" }
+    configuration.requestProcessors.append { request, description, attempt in
+        guard attempt > 1 else { return }
+        request.headers[.from] = description.endpoint
+    }
+    configuration.errorProcessors.append { error in
+        if error.attempts > 1 { error.message += " Call support." }
+    }
+    configuration.userMessage = { error in
+        switch error.code {
+        case .offline: "There is no network."
+        case .unacceptableStatus: error.response?.json["message"].string
+        default: nil
+        }
+    }
+    configuration.interceptors.append { request, next in
+        let response = try await next(request)
+        print(next.description.endpoint, response.status)
+        return response
+    }
     configuration.eventListeners = [Printer()]
     let urlSession = RequestAgent(configuration: configuration, transport: URLSessionTransport())
     let inMemory = RequestAgent(configuration: configuration, store: MemoryResponseStore())
@@ -54,5 +93,20 @@ nonisolated func agents() async throws {
 nonisolated struct Printer: RequestEventListener {
     func handle(_ event: RequestEvent) {
         if case .cacheHit(let age, _) = event.kind { print(event.endpoint, age) }
+    }
+}
+
+nonisolated func decrypted(_ data: Data) async throws -> Data { data }
+
+actor Session {
+    var token: String? = "first"
+    func renew() throws { token = "second" }
+}
+
+nonisolated final class Signature: Authenticator {
+    private let key: String
+    init(key: String) { self.key = key }
+    func apply(to request: inout TransportRequest) async throws {
+        request.headers[.authorization] = "Signature \(key)"
     }
 }

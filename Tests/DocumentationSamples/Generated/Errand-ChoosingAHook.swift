@@ -16,7 +16,7 @@ struct ErrandChoosingAHookSamples {
     // Sample 2: Interceptors
     struct Maintenance: Interceptor {
         func intercept(
-            _ request: TransportRequest, next: InterceptorNext
+            _ request: TransportRequest, next: TransportRequest.Next
         ) async throws -> Response {
             do {
                 return try await next(request)
@@ -37,7 +37,25 @@ struct ErrandChoosingAHookSamples {
         }
     }
 
-    // Sample 3: Typed metadata
+    // Sample 3: Processors
+    func sample3() async throws {
+        struct Cipher: Sendable {
+            let key: UInt8
+
+            func decrypt(_ response: inout Response) {
+                response.body = .data(Data(response.data.map { $0 ^ key }))
+            }
+        }
+
+        var configuration = Configuration()
+        configuration.requestProcessors.append { request, description, attempt in
+            request.headers[.from] = "\(description.endpoint), attempt \(attempt)"
+        }
+        configuration.responseProcessors.append(Cipher(key: 7).decrypt)
+        configuration.errorProcessors.append { error in error.message += " Call support." }
+    }
+
+    // Sample 4: Typed metadata
     enum ScreenKey: RequestMetadataKey {
         typealias Value = String
     }
@@ -48,7 +66,7 @@ struct ErrandChoosingAHookSamples {
         try await request.send()
     }
 
-    // Sample 4: Accessories
+    // Sample 5: Accessories
     @MainActor
     final class Spinner {
         var isAnimating = false
@@ -64,7 +82,7 @@ struct ErrandChoosingAHookSamples {
         request.start()
     }
 
-    // Sample 5: Owners
+    // Sample 6: Owners
     @MainActor
     final class Profile {
         private let requests = RequestOwner()
@@ -77,16 +95,16 @@ struct ErrandChoosingAHookSamples {
         }
     }
 
-    // Sample 6: Progress
-    func sample6() async throws {
+    // Sample 7: Progress
+    func sample7() async throws {
         let task = await GetUser(id: 7).start()
         for await progress in task.progress.throttled(every: .milliseconds(100)) {
             print(progress.fractionCompleted ?? 0)
         }
     }
 
-    // Sample 7: Events
-    func sample7() async throws {
+    // Sample 8: Events
+    func sample8() async throws {
         var configuration = Configuration()
         configuration.eventListeners.append(
             FilteredListener(endpoints: [GetUser.self]) { event in

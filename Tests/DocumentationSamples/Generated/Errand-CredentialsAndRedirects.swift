@@ -26,14 +26,12 @@ struct ErrandCredentialsAndRedirectsSamples {
     func configured(for session: Session) -> Configuration {
         var configuration = Configuration()
         configuration.authenticators = [
-            HostAuthenticator(
-                "api.example.com",
-                BearerAuthenticator {
-                    await session.token
-                } refresh: {
-                    try await session.renew()
-                }),
-            HostAuthenticator("*.intranet.example.com", DigestAuthenticator(user: "a", password: "b")),
+            "api.example.com": .bearer {
+                await session.token
+            } refresh: {
+                try await session.renew()
+            },
+            "*.intranet.example.com": .digest(user: "a", password: "b"),
         ]
         return configuration
     }

@@ -53,7 +53,8 @@ struct ErrandDownloadsSamples {
         override var url: EndpointURL { "https://media.example/film.mkv" }
         var download: DownloadPlan {
             .to(folder) {
-                $0.segments = .automatic
+                $0.segments = 4
+                $0.minimumSegmentSize = 8 << 20
                 $0.weakValidatorOverlap = 64 << 10
             }
         }
@@ -72,7 +73,8 @@ struct ErrandDownloadsSamples {
         override var url: EndpointURL { EndpointURL(raw: signedURL) }
         var download: DownloadPlan {
             .to(folder.appendingPathComponent("export.csv")) {
-                $0.urlRefresh = .init(after: [403, 410]) { [sign] _ in try await sign() }
+                $0.urlRefresh = { [sign] _ in try await sign() }
+                $0.urlRefreshStatuses = [403, 410]
                 $0.resumableURL = .ignoringQuery
             }
         }

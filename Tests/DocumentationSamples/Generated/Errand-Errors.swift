@@ -31,9 +31,13 @@ struct ErrandErrorsSamples {
     // Sample 3: Texts for users
     func sample3() async throws {
         var configuration = Configuration()
-        configuration.errorMessages = ErrorMessages(
-            general: "Something went wrong. Please try again.",
-            [.offline: "There is no network.", .duplicate: "One moment, please."])
+        configuration.userMessage = { error in
+            switch error.code {
+            case .offline: "There is no network."
+            case .duplicate: "One moment, please."
+            default: "Something went wrong. Please try again. (\(error.code))"
+            }
+        }
     }
 }
 

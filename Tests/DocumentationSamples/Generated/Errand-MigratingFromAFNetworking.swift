@@ -286,8 +286,8 @@ struct ErrandMigratingFromAFNetworkingSamples {
             proposed.request.url.host == "api.example.com" ? .asPolicy : .deliver
         }
         configuration.authenticators = [
-            HostAuthenticator("api.example.com", BearerAuthenticator(token: token)),
-            HostAuthenticator("files.example.com", PasswordAuthenticator(user: "a", password: "b")),
+            "api.example.com": .bearer(token: token),
+            "files.example.com": .password(user: "a", password: "b"),
         ]
         return configuration
     }

@@ -26,12 +26,11 @@ struct ErrandMigratingFromAlamofireSamples {
 
     func makeAgent(tokens: TokenStore) -> RequestAgent {
         var configuration = Configuration(baseURL: "https://api.example.com")
-        let bearer = BearerAuthenticator {
+        configuration.authenticators["api.example.com"] = .bearer {
             await tokens.current
         } refresh: {
             try await tokens.renew()  // once for all requests that get a 401 in the meantime
         }
-        configuration.authenticators = [HostAuthenticator("api.example.com", bearer)]
         return RequestAgent(configuration: configuration)
     }
 

@@ -16,12 +16,13 @@ struct ErrandMigratingFromHLNetworkingSamples {
         configuration.userAgent = "App/5.1"
         configuration.timeouts.idle = .seconds(15)
         configuration.cachePolicy = .http
-        configuration.errorMessages = ErrorMessages(
-            general: "The server is not available. Please try again.",
-            [
-                .duplicate: "One moment, please.",  // frequentRequestErrorStr
-                .offline: "There is no network.",  // networkNotReachableErrorStr
-            ], showsCode: true)
+        configuration.userMessage = { error in
+            switch error.code {
+            case .duplicate: "One moment, please."  // frequentRequestErrorStr
+            case .offline: "There is no network."  // networkNotReachableErrorStr
+            default: "The server is not available. Please try again. (\(error.code))"
+            }
+        }
         var curl = CurlConfiguration()
         curl.connectionsPerHost = 5
         return RequestAgent(

@@ -119,10 +119,9 @@ struct ErrandMigratingFromXMNetworkingSamples {
     func signRequests(
         _ configuration: inout Configuration, sign: @escaping @Sendable (String) -> String
     ) {
-        configuration.requestProcessors.append(
-            ClosureRequestProcessor { request, _, attempt in
-                request.headers[.authorization] = sign("\(request.url.path) \(attempt)")
-            })
+        configuration.requestProcessors.append { request, _, attempt in
+            request.headers[.authorization] = sign("\(request.url.path) \(attempt)")
+        }
     }
 
     // Sample 10: Response process block
@@ -158,12 +157,9 @@ struct ErrandMigratingFromXMNetworkingSamples {
 
     // Sample 12: Response process block
     func processErrors(_ configuration: inout Configuration) {
-        configuration.errorProcessors.append(
-            ClosureErrorProcessor { error, _ in
-                var error = error
-                if let service = error.underlying as? ServiceError { error.message = service.text }
-                return error
-            })
+        configuration.errorProcessors.append { error in
+            if let service = error.underlying as? ServiceError { error.message = service.text }
+        }
     }
 
     // Sample 13: Batch requests

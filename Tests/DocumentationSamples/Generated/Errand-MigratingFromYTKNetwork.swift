@@ -258,12 +258,9 @@ struct ErrandMigratingFromYTKNetworkSamples {
 
     // Sample 20: Headers, priority and other settings
     func decrypt(with open: @escaping @Sendable (Data) throws -> Data) {
-        RequestAgent.shared.configuration.responseProcessors.append(
-            ClosureProcessor { response, _ in
-                var response = response
-                response.body = .data(try open(response.data))
-                return response
-            })
+        RequestAgent.shared.configuration.responseProcessors.append { response in
+            response.body = .data(try open(response.data))
+        }
     }
 
     // Sample 22: A custom request: buildCustomUrlRequest

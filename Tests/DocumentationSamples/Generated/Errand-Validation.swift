@@ -66,12 +66,9 @@ struct ErrandValidationSamples {
         override var url: EndpointURL { "/secret" }
         override func configure(_ request: inout RequestDescription) {
             super.configure(&request)
-            request.responseProcessors.append(
-                ClosureProcessor { response, _ in
-                    var response = response
-                    response.body = .data(Data(response.data.reversed()))
-                    return response
-                })
+            request.responseProcessors.append { response in
+                response.body = .data(Data(response.data.reversed()))
+            }
         }
     }
 

@@ -132,7 +132,7 @@ import Testing
         let tests = TotalLimitTests()
         let limited = tests.agent(SystemClock(), total: .milliseconds(50))
         let blocked = tests.agent(SystemClock(), total: nil) {
-            $0.requestProcessors = [ClosureRequestProcessor { _, _, _ in blockage.block() }]
+            $0.requestProcessors = [{ _, _, _ in blockage.block() }]
         }
         blockage.begin { blocked.start(tests.description) }
         let ended = DispatchSemaphore(value: 0)

@@ -8,7 +8,7 @@ import Testing
 @Suite struct RFC7617Tests {
     private func header(_ user: String, _ password: String) async throws -> [String?] {
         var request = TransportRequest(url: try HTTPURL(parsing: "https://a.example/"))
-        try await BasicAuthenticator(user: user, password: password).apply(to: &request)
+        try await StandardAuthenticator.basic(user: user, password: password).apply(to: &request)
         var description = RequestDescription(endpoint: "Test", url: "https://a.example/")
         description.authorization = .basic(user: user, password: password)
         let built = try RequestBuilder().build(

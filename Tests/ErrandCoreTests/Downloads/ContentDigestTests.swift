@@ -108,7 +108,7 @@ import Testing
     @Test(arguments: ["Content-Digest", "Content-MD5"])
     func contentOfParallelRangesIsComparedWithItsDigest(field: String) async throws {
         let name = try #require(HTTPField.Name(field))
-        fixture.plan { $0.segments = .init(maximum: 4, minimumSize: 25_000) }
+        fixture.plan { ($0.segments, $0.minimumSegmentSize) = (4, 25_000) }
         sendDigests(name) { _, _ in false }
         try await fixture.run()
         let ranges = Set(fixture.server.ranges)
@@ -120,7 +120,7 @@ import Testing
     func wrongBytesOfAParallelRangeAreNotPartOfTheFile(field: String) async throws {
         let name = try #require(HTTPField.Name(field))
         // With a third request, the second range could be divided: without its end, its digest says nothing.
-        fixture.plan { $0.segments = .init(maximum: 2, minimumSize: 25_000) }
+        fixture.plan { ($0.segments, $0.minimumSegmentSize) = (2, 25_000) }
         sendDigests(name) { number, _ in number == 2 }
         try await fixture.run()
         #expect(fixture.server.ranges.filter { $0 == "-" }.count == 2)

@@ -32,7 +32,7 @@ struct DownloadEnvironmentTests {
     }
 
     private func use(segments: Int) {
-        fixture.plan { $0.segments = .init(maximum: segments, minimumSize: 5000) }
+        fixture.plan { ($0.segments, $0.minimumSegmentSize) = (segments, 5000) }
     }
 
     // MARK: - Symbolic links
@@ -158,7 +158,7 @@ struct DownloadEnvironmentTests {
             let fixture = try DownloadStepFixture(in: folder.path)
             let content = DownloadStepFixture.bytes(100_000)
             fixture.plan {
-                $0.segments = .init(maximum: segments, minimumSize: 5000)
+                ($0.segments, $0.minimumSegmentSize) = (segments, 5000)
                 $0.sha256 = SHA256.hex(content)
             }
             let filler = disk.appendingPathComponent("filler")

@@ -21,7 +21,7 @@ import Testing
 
     private func session() async throws -> DownloadSession {
         let plan = DownloadPlan(to: folder.appendingPathComponent("f.bin")) {
-            $0.segments = .init(maximum: 4, minimumSize: 1000)
+            ($0.segments, $0.minimumSegmentSize) = (4, 1000)
         }
         let destination = try DownloadDestination(plan, url: url)
         let session = DownloadSession(

@@ -19,7 +19,7 @@ import Testing
     }
 
     private func use(segments: Int) {
-        fixture.plan { $0.segments = .init(maximum: segments, minimumSize: 5000) }
+        fixture.plan { ($0.segments, $0.minimumSegmentSize) = (segments, 5000) }
     }
 
     @Test(arguments: PlantedFile.possible, ["part", "journal", "journal-table"])

@@ -19,7 +19,8 @@ struct RefreshedURLTests {
         _ refreshedURL: @escaping @Sendable (RequestError) async throws -> String?
     ) {
         fixture.plan {
-            $0.urlRefresh = .init(after: codes, refreshedURL: refreshedURL)
+            $0.urlRefresh = refreshedURL
+            $0.urlRefreshStatuses = codes
         }
     }
 

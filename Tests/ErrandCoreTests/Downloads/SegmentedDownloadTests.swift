@@ -15,7 +15,7 @@ struct SegmentedDownloadTests {
     init() throws {
         fixture = try DownloadStepFixture()
         fixture.plan {
-            $0.segments = .init(maximum: 4, minimumSize: 5000)
+            ($0.segments, $0.minimumSegmentSize) = (4, 5000)
             $0.sha256 = SHA256.hex(DownloadStepFixture.bytes(100_000))
         }
     }
@@ -48,7 +48,7 @@ struct SegmentedDownloadTests {
     }
 
     @Test func smallFileComesInOneRequest() async throws {
-        fixture.plan { ($0.segments.minimumSize, $0.sha256) = (50_001, nil) }
+        fixture.plan { ($0.minimumSegmentSize, $0.sha256) = (50_001, nil) }
         try await fixture.run()
         #expect(fixture.server.ranges == ["-"])
     }
@@ -106,7 +106,7 @@ struct SegmentedDownloadTests {
         let first = fixture.server.requests.count
         let times = Mutex<[Duration]>([])
         let refusal = Gate()
-        fixture.plan { $0.segments.maximum = 2 }
+        fixture.plan { $0.segments = 2 }
         fixture.server.change { [clock = fixture.clock] state in
             (state.cut, state.statusHeaders) = (nil, [.retryAfter: "30"])
             state.status = { number, _ in number == first + 2 ? 429 : nil }
@@ -167,7 +167,7 @@ struct SegmentedDownloadTests {
         let parts = try DownloadPlan.parts(of: fixture)
         #expect(parts.bytes > 0 && parts.bytes < 100_000)
         fixture.server.change { ($0.cut, $0.sentBytes) = (nil, 0) }
-        fixture.plan { $0.segments = .single }
+        fixture.plan { $0.segments = 1 }
         let file = try #require(try await fixture.run().downloadedFile)
         #expect(file.resumedOffset == parts.bytes)
         #expect(fixture.server.sent == 100_000 - Int(parts.bytes))
@@ -231,7 +231,7 @@ struct SegmentedDownloadTests {
     private static func check(_ row: Row) async throws {
         let fixture = try DownloadStepFixture()
         fixture.plan {
-            $0.segments = .init(maximum: row.segments, minimumSize: 5000)
+            ($0.segments, $0.minimumSegmentSize) = (row.segments, 5000)
             $0.sha256 = SHA256.hex(DownloadStepFixture.bytes(100_000))
         }
         fixture.server.change { state in
@@ -290,7 +290,7 @@ struct SegmentedDownloadTests {
             let segments = Int.random(in: 1...8, using: &random)
             let minimum = Int64.random(in: 1...30_000, using: &random)
             fixture.plan {
-                $0.segments = .init(maximum: segments, minimumSize: minimum)
+                ($0.segments, $0.minimumSegmentSize) = (segments, minimum)
                 $0.computedDigests = segments > 4 ? [.sha256] : []
             }
         } while await fixture.runToError() != nil && starts < 100

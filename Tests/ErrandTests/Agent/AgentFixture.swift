@@ -23,10 +23,11 @@ struct AgentFixture {
     /// An agent with one interceptor, which the closure implements.
     static func intercepting(
         _ configure: (inout Configuration) -> Void = { _ in },
-        _ body: @escaping @Sendable (TransportRequest, InterceptorNext) async throws -> Response
+        _ body:
+            @escaping @Sendable (TransportRequest, TransportRequest.Next) async throws -> Response
     ) -> AgentFixture {
         AgentFixture {
-            $0.interceptors = [ClosureInterceptor(body)]
+            $0.interceptors.append(body)
             configure(&$0)
         }
     }

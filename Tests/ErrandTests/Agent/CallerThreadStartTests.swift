@@ -17,7 +17,7 @@ import Testing
         override var url: EndpointURL { "/validated" }
         override func configure(_ request: inout RequestDescription) {
             super.configure(&request)
-            request.responseProcessors += [MainThreadCheck()]
+            request.responseProcessors += [MainThreadCheck().process]
             request.acceptance.rules.append(
                 ResponseRule { _ in
                     MainThread.isCurrent ? .reject(MainThreadCheck.OnMain()) : .accept
@@ -26,12 +26,11 @@ import Testing
     }
 
     /// A processor that fails on the main thread.
-    private struct MainThreadCheck: ResponseProcessor {
+    private struct MainThreadCheck: Sendable {
         struct OnMain: Error {}
 
-        func process(_ response: Response, attempt: Int) async throws -> Response {
+        func process(_ response: inout Response) throws {
             if MainThread.isCurrent { throw OnMain() }
-            return response
         }
     }
 
@@ -77,7 +76,7 @@ import Testing
     @Test func requestProcessorsDoNotRunOnTheMainThread() async {
         let fixture = AgentFixture { configuration in
             configuration.eventListeners = []
-            configuration.requestProcessors = [RejectingOnMain()]
+            configuration.requestProcessors = [RejectingOnMain().process]
         }
         fixture.transport.on(.post, "/sent", .json("{}"))
         fixture.transport.on(.get, "/plain", .json("{}"))
@@ -85,9 +84,9 @@ import Testing
         #expect(await run(fixture.with(Plain("/plain"))) == nil)
     }
 
-    private struct RejectingOnMain: RequestProcessor {
+    private struct RejectingOnMain: Sendable {
         func process(
-            _ request: inout TransportRequest, of description: RequestDescription
+            _ request: inout TransportRequest, of description: RequestDescription, attempt: Int
         ) async throws {
             if MainThread.isCurrent { throw MainThreadCheck.OnMain() }
         }

@@ -41,15 +41,15 @@ private final class Signer: Authenticator {
         return fixture
     }
 
-    private func bearer(_ identity: Bool = false) -> HostAuthenticator {
-        HostAuthenticator(
-            "*.example.com",
-            BearerAuthenticator { [secret] in
+    private func bearer(_ identity: Bool = false) -> [HostPattern: any Authenticator] {
+        [
+            "*.example.com": .bearer { [secret] in
                 secret.text
             } refresh: {
             } cacheIdentity: { [secret] in
                 identity ? String(secret.text.prefix(1)) : nil
-            })
+            }
+        ]
     }
 
     private func start(
@@ -137,18 +137,18 @@ private final class Signer: Authenticator {
 
     @Test(arguments: Mode.allCases)
     func tokensOfAnAuthenticator(mode: Mode) async throws {
-        let fixture = fixture { $0.authenticators = [bearer()] }
+        let fixture = fixture { $0.authenticators = bearer() }
         try await expectSeparateEntries(mode, fixture, signIn: { secret.text = "hush-\($0)" })
     }
 
     @Test(arguments: Mode.allCases)
     func authenticatorsOfTheConfiguration(mode: Mode) async throws {
         let makers: [@Sendable (String) -> any Authenticator] = [
-            { BasicAuthenticator(user: "user", password: "hush-\($0)") },
-            { DigestAuthenticator(user: "user", password: "hush-\($0)") },
-            { PasswordAuthenticator(user: "user", password: "hush-\($0)") },
-            { APIKeyAuthenticator("hush-\($0)", in: .query("key")) },
-            { APIKeyAuthenticator("hush-\($0)", in: .header(.from)) },
+            { .basic(user: "user", password: "hush-\($0)") },
+            { .digest(user: "user", password: "hush-\($0)") },
+            { .password(user: "user", password: "hush-\($0)") },
+            { .apiKey("hush-\($0)", in: .query("key")) },
+            { .apiKey("hush-\($0)", in: .header(.from)) },
         ]
         for make in makers {
             let fixture = fixture()
@@ -156,7 +156,7 @@ private final class Signer: Authenticator {
                 mode, fixture,
                 signIn: { user in
                     fixture.agent.reconfigure {
-                        $0.authenticators = [HostAuthenticator("*.example.com", make(user))]
+                        $0.authenticators = ["*.example.com": make(user)]
                     }
                 })
         }
@@ -198,7 +198,7 @@ private final class Signer: Authenticator {
 
     @Test(arguments: Mode.allCases)
     func customRequestWithAnAuthenticator(mode: Mode) async throws {
-        let fixture = fixture { $0.authenticators = [bearer()] }
+        let fixture = fixture { $0.authenticators = bearer() }
         try await expectSeparateEntries(
             mode, fixture, signIn: { secret.text = "hush-\($0)" },
             describe: { description, _ in
@@ -212,7 +212,7 @@ private final class Signer: Authenticator {
     func tokensOfARequestProcessor(mode: Mode) async throws {
         let fixture = fixture { [secret] in
             $0.requestProcessors = [
-                ClosureRequestProcessor { request, _, _ in
+                { request, _, _ in
                     request.headers[.authorization] = "Bearer \(secret.text)"
                 }
             ]
@@ -234,7 +234,7 @@ private final class Signer: Authenticator {
 
     @Test(arguments: Mode.allCases)
     func requestsWithoutCredentialsShareAnEntry(mode: Mode) async throws {
-        let fixture = fixture { $0.authenticators = [HostAuthenticator("*.other.com", Signer())] }
+        let fixture = fixture { $0.authenticators = ["*.other.com": Signer()] }
         _ = try await start(mode, fixture).response()
         #expect(try await start(mode, fixture).response().source == .cacheFresh)
         let entries = try await fixture.agent.store?.entries() ?? []
@@ -243,7 +243,7 @@ private final class Signer: Authenticator {
 
     @Test(arguments: Mode.allCases)
     func cacheIdentityOfAnAuthenticatorSurvivesARefresh(mode: Mode) async throws {
-        let fixture = fixture { $0.authenticators = [bearer(true)] }
+        let fixture = fixture { $0.authenticators = bearer(true) }
         secret.text = "a1"
         _ = try await start(mode, fixture).response()
         secret.text = "a2"
@@ -254,7 +254,7 @@ private final class Signer: Authenticator {
 
     @Test(arguments: Mode.allCases)
     func cacheIdentityOfTheRequestTakesPrecedence(mode: Mode) async throws {
-        let fixture = fixture { $0.authenticators = [bearer()] }
+        let fixture = fixture { $0.authenticators = bearer() }
         for token in ["1", "2"] {
             secret.text = token
             _ = try await start(mode, fixture) { $0.cache.identity = "a" }.response()
@@ -274,7 +274,7 @@ private final class Signer: Authenticator {
             let gate = Gate()
             let fixture = fixture {
                 $0.limits.total = 1
-                if !usesCookies { $0.authenticators = [bearer()] }
+                if !usesCookies { $0.authenticators = bearer() }
             }
             let url = try HTTPURL(parsing: "https://api.example.com/")
             let signIn = { (user: String) in
@@ -304,15 +304,13 @@ private final class Signer: Authenticator {
             secret.text = "a1"
             let fixture = AgentFixture {
                 $0.authenticators = [
-                    HostAuthenticator(
-                        "*.example.com",
-                        BearerAuthenticator { [secret] in
-                            secret.text
-                        } refresh: { [secret] in
-                            secret.text = "a2"
-                        } cacheIdentity: {
-                            hasIdentity ? "a" : nil
-                        })
+                    "*.example.com": .bearer { [secret] in
+                        secret.text
+                    } refresh: { [secret] in
+                        secret.text = "a2"
+                    } cacheIdentity: {
+                        hasIdentity ? "a" : nil
+                    }
                 ]
             }
             fixture.transport.respond { request in
@@ -331,7 +329,7 @@ private final class Signer: Authenticator {
 
     @Test(arguments: Mode.allCases)
     func signedResponsesAreNotStored(mode: Mode) async throws {
-        let fixture = fixture { $0.authenticators = [HostAuthenticator("*.example.com", Signer())] }
+        let fixture = fixture { $0.authenticators = ["*.example.com": Signer()] }
         for _ in 0..<3 { #expect(try await start(mode, fixture).response().source == .network) }
         #expect(try await fixture.agent.store?.entries().isEmpty == true)
         #expect(refusals(fixture) == 3)
@@ -360,7 +358,7 @@ private final class Signer: Authenticator {
     }
 
     @Test func unsafeRequestInvalidatesTheEntriesOfItsUser() async throws {
-        let fixture = fixture { $0.authenticators = [bearer()] }
+        let fixture = fixture { $0.authenticators = bearer() }
         let url = try HTTPURL(parsing: "https://api.example.com/")
         fixture.agent.cookieJar.receive("session=a; Path=/", from: url)
         for user in ["a", "b"] {
@@ -377,7 +375,7 @@ private final class Signer: Authenticator {
 
     @Test func requestOfAnotherUserDoesNotJoin() async throws {
         let gate = Gate()
-        let fixture = fixture { $0.authenticators = [bearer()] }
+        let fixture = fixture { $0.authenticators = bearer() }
         fixture.transport.respond { _ in .json("{}").held(by: gate) }
         var tasks: [RequestTask] = []
         for user in ["a", "b"] {

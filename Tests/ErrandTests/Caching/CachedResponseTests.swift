@@ -52,10 +52,8 @@ import Testing
         _ = try await request(mode).send()
         let processed = request(mode) {
             $0.responseProcessors = [
-                ClosureProcessor { response, _ in
-                    var response = response
+                { response in
                     response.body = .data(Data("[2]".utf8))
-                    return response
                 }
             ]
         }

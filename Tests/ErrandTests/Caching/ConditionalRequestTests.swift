@@ -92,7 +92,7 @@ import Testing
     @Test func hooksCanSetTheCondition() async throws {
         let processing = AgentFixture {
             $0.requestProcessors = [
-                ClosureRequestProcessor { request, _, _ in
+                { request, _, _ in
                     request.headers[.ifNoneMatch] = "\"a\""
                 }
             ]

@@ -60,7 +60,7 @@ final class CachedUser: JSONRequest<User> {
         let fixture = AgentFixture {
             $0.retryPolicy = .attempts(2)
             $0.requestProcessors = [
-                ClosureRequestProcessor { request, _, _ in
+                { request, _, _ in
                     request.headers[.authorization] = "Bearer \(user.withLock { $0 })"
                 }
             ]
@@ -108,17 +108,15 @@ final class CachedUser: JSONRequest<User> {
         let agent = fixture.agent
         let tokens = RefreshableToken()
         // The agent and the refresh closure below retain each other.
-        defer { agent.configuration.authenticators = [] }
+        defer { agent.configuration.authenticators = [:] }
         agent.configuration.authenticators = [
-            HostAuthenticator(
-                "*.example.com",
-                BearerAuthenticator {
-                    tokens.current
-                } refresh: {
-                    _ = try await agent.start(RequestDescription(endpoint: "Token", url: "token"))
-                        .response()
-                    tokens.refresh()
-                })
+            "*.example.com": .bearer {
+                tokens.current
+            } refresh: {
+                _ = try await agent.start(RequestDescription(endpoint: "Token", url: "token"))
+                    .response()
+                tokens.refresh()
+            }
         ]
         #expect(try await fixture.with(Plain("x")).send().status == 200)
     }

@@ -20,8 +20,8 @@ import Testing
             InlineRequest("shared") { $0.sending.duplicates = policy }.makeDescription())
     }
 
-    private func bearer(_ token: String) -> [HostAuthenticator] {
-        [HostAuthenticator("api.example.com", BearerAuthenticator(token))]
+    private func bearer(_ token: String) -> [HostPattern: any Authenticator] {
+        ["api.example.com": .bearer(token)]
     }
 
     @Test func requestWithOtherCredentialsDoesNotJoin() async throws {

@@ -18,8 +18,8 @@ private final class TokenStore: Sendable {
     var refreshes: Int { state.withLock { $0.refreshes } }
     func failRefreshes() { state.withLock { $0.fails = true } }
 
-    var authenticator: BearerAuthenticator {
-        BearerAuthenticator { [self] in
+    var authenticator: StandardAuthenticator {
+        .bearer { [self] in
             state.withLock { $0.token }
         } refresh: { [self] in
             state.withLock { $0.refreshes += 1 }
@@ -52,7 +52,7 @@ private final class OwnAuthorization: BaseRequest {
     private func fixture(
         _ authenticator: any Authenticator, _ hosts: HostPattern = "*.example.com"
     ) -> AgentFixture {
-        AgentFixture { $0.authenticators = [HostAuthenticator(hosts, authenticator)] }
+        AgentFixture { $0.authenticators = [hosts: authenticator] }
     }
 
     /// Accepts requests with the token and responds to all others with status 401.
@@ -148,7 +148,7 @@ private final class OwnAuthorization: BaseRequest {
 
     @Test func credentialsAreNotSentToOtherOriginsOrHosts() async throws {
         let name = try #require(HTTPField.Name("X-Mine"))
-        let fixture = fixture(APIKeyAuthenticator("k", in: .header(name)))
+        let fixture = fixture(.apiKey("k", in: .header(name)))
         fixture.transport.on(
             .get, "/x",
             ScriptedResponse(status: .found, headers: [.location: "https://cdn.example.com/y"]))
@@ -189,7 +189,7 @@ private final class OwnAuthorization: BaseRequest {
         let agent = Mutex<RequestAgent?>(nil)
         let token = Mutex("old")
         let fixture = fixture(
-            BearerAuthenticator {
+            .bearer {
                 token.withLock { $0 }
             } refresh: {
                 let newToken = try await Plain("token").send(on: agent.withLock { $0 })
@@ -209,17 +209,17 @@ private final class OwnAuthorization: BaseRequest {
     }
 
     @Test func basicCredentialsAndQueryKeysAreApplied() async throws {
-        let basic = fixture(BasicAuthenticator(user: "Aladdin", password: "open sesame"))
+        let basic = fixture(.basic(user: "Aladdin", password: "open sesame"))
         basic.transport.on(.get, "/x", .json("{}"))
         try await basic.with(Plain("x")).send()
         #expect(sent(basic) == ["Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="])
-        let colon = fixture(BasicAuthenticator(user: "a:b", password: "c"))
+        let colon = fixture(.basic(user: "a:b", password: "c"))
         let error = await #expect(throws: RequestError.self) {
             try await colon.with(Plain("x")).send()
         }
         #expect(error?.code == .authenticationFailed)
         #expect(colon.transport.requests.isEmpty)
-        let key = fixture(APIKeyAuthenticator("k&y", in: .query("key")))
+        let key = fixture(.apiKey("k&y", in: .query("key")))
         key.transport.on(.get, "/x", .json("{}"))
         let response = try await key.with(Plain("x?a=1")).send()
         #expect(key.transport.requests.first?.url.query == "a=1&key=k%26y")
@@ -239,7 +239,7 @@ private final class OwnAuthorization: BaseRequest {
     }
 
     @Test func hostPatternForAPublicSuffixIsInvalid() async throws {
-        let fixture = fixture(BearerAuthenticator("t"), "*.com")
+        let fixture = fixture(.bearer("t"), "*.com")
         let error = await #expect(throws: RequestError.self) {
             try await fixture.with(Plain("x")).send()
         }

@@ -60,22 +60,22 @@ import Testing
     private func fixture(_ kind: Kind, _ way: Way) -> AgentFixture {
         let value: @Sendable () -> String = { [user] in kind.value(of: user.name) }
         let name = HTTPField.Name(kind.name) ?? .authorization
-        let processor = ClosureRequestProcessor { request, _, _ in request.headers[name] = value() }
+        let processor: @Sendable (inout TransportRequest, RequestDescription, Int) -> Void = {
+            request, _, _ in request.headers[name] = value()
+        }
         let fixture = AgentFixture {
             switch way {
             case .headerProvider: $0.headerProvider = { [name: value()] }
             case .sharedProcessor: $0.requestProcessors = [processor]
             case .interceptor:
-                $0.interceptors = [
-                    ClosureInterceptor { request, next in
-                        var changed = request
-                        changed.headers[name] = value()
-                        return try await next(changed)
-                    }
-                ]
+                $0.interceptors.append { request, next in
+                    var changed = request
+                    changed.headers[name] = value()
+                    return try await next(changed)
+                }
             case .authenticator:
                 $0.authenticators = [
-                    HostAuthenticator("*.example.com", Fields { $0.headers[name] = value() })
+                    "*.example.com": Fields { $0.headers[name] = value() }
                 ]
             case .redirectDecider:
                 $0.redirectDecider = { redirect in
@@ -98,7 +98,7 @@ import Testing
         return fixture
     }
 
-    private struct Fields: Authenticator {
+    private final class Fields: Authenticator {
         let body: @Sendable (inout TransportRequest) -> Void
         init(_ body: @escaping @Sendable (inout TransportRequest) -> Void) { self.body = body }
         func apply(to request: inout TransportRequest) async throws { body(&request) }
@@ -139,7 +139,7 @@ import Testing
                         headers: [(name: kind.name, value: value)], body: nil)
                 case .ownProcessor:
                     $0.requestProcessors = [
-                        ClosureRequestProcessor { request, _, _ in request.headers[name] = value }
+                        { request, _, _ in request.headers[name] = value }
                     ]
                 default: break
                 }
@@ -217,7 +217,7 @@ import Testing
         for isForm in [false, true] where !isForm || mode != .http {
             let fixture = AgentFixture {
                 $0.requestProcessors = [
-                    ClosureRequestProcessor { [user] request, _, _ in
+                    { [user] request, _, _ in
                         let pair = "\(name)=hush-\(user.name)"
                         if isForm {
                             request.body = .data(

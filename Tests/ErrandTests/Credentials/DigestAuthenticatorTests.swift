@@ -8,8 +8,7 @@ import Testing
     private func fixture() -> AgentFixture {
         AgentFixture {
             $0.authenticators = [
-                HostAuthenticator(
-                    "api.example.com", DigestAuthenticator(user: "u", password: "p"))
+                "api.example.com": .digest(user: "u", password: "p")
             ]
         }
     }

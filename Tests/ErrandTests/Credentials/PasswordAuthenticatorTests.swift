@@ -4,7 +4,7 @@ import HTTPTypes
 import TestSupport
 import Testing
 
-/// `PasswordAuthenticator` authenticates with the scheme that the server asks for.
+/// `StandardAuthenticator` authenticates with the scheme that the server asks for.
 @Suite(.limited) struct PasswordAuthenticatorTests {
     private func fixture(
         base: String = "https://api.example.com/", overHTTP: Bool = false, password: String = "p"
@@ -12,9 +12,7 @@ import Testing
         AgentFixture {
             $0.baseURL = EndpointURL(raw: base)
             $0.authenticators = [
-                HostAuthenticator(
-                    "api.example.com",
-                    PasswordAuthenticator(user: "u", password: password, basicOverHTTP: overHTTP))
+                "api.example.com": .password(user: "u", password: password, basicOverHTTP: overHTTP)
             ]
         }
     }
@@ -99,7 +97,7 @@ import Testing
     }
 
     @Test func descriptionContainsNoCredentials() {
-        let authenticator = PasswordAuthenticator(user: "username", password: "secret")
+        let authenticator = StandardAuthenticator.password(user: "username", password: "secret")
         var dumped = ""
         dump(authenticator, to: &dumped)
         for text in ["\(authenticator)", String(reflecting: authenticator), dumped] {

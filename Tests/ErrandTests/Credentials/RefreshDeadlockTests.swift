@@ -31,8 +31,8 @@ private final class TokenSource: Sendable {
 
     func authenticator(
         refresh: @escaping @Sendable (RequestAgent) async throws -> Void
-    ) -> BearerAuthenticator {
-        BearerAuthenticator { [self] in
+    ) -> StandardAuthenticator {
+        .bearer { [self] in
             state.withLock { state in
                 state.applied += 1
                 return state.token
@@ -56,7 +56,7 @@ private final class TokenSource: Sendable {
     ) -> AgentFixture {
         let fixture = AgentFixture {
             $0.authenticators = [
-                HostAuthenticator("*.example.com", source.authenticator(refresh: refresh))
+                "*.example.com": source.authenticator(refresh: refresh)
             ]
             configure(&$0)
         }
@@ -81,7 +81,8 @@ private final class TokenSource: Sendable {
     ///
     /// A request that is refused after the limit of a refresh starts another one.
     private func untilWaiting(_ count: Int, _ fixture: AgentFixture) async throws {
-        let refresher = try #require(fixture.agent.configuration.authenticators.first).refresher
+        let authenticators = fixture.agent.configuration.authenticators
+        let refresher = CredentialRefresher.refresher(of: try #require(authenticators.first?.value))
         while refresher.waitingCount < count { await Task.yield() }
     }
 
@@ -199,8 +200,7 @@ private final class TokenSource: Sendable {
         let gate = Gate()
         let fixture = AgentFixture {
             $0.authenticators = [
-                HostAuthenticator(
-                    "*.example.com", GatedAuthenticator(refreshing: gate), refreshTimeout: nil)
+                "*.example.com": GatedAuthenticator(refreshing: gate, refreshTimeout: nil)
             ]
         }
         fixture.transport.on(.get, "/x", ScriptedResponse(status: .unauthorized))
@@ -215,7 +215,7 @@ private final class TokenSource: Sendable {
     func refreshTimeoutOfZeroOrLessIsInvalid(limit: Duration) async throws {
         let fixture = AgentFixture {
             $0.authenticators = [
-                HostAuthenticator("*.example.com", BearerAuthenticator("t"), refreshTimeout: limit)
+                "*.example.com": .bearer(refreshTimeout: limit) { "t" }
             ]
         }
         #expect(await failure(of: start("x", fixture))?.code == .invalidConfiguration)
@@ -226,22 +226,23 @@ private final class TokenSource: Sendable {
     @Test func refreshesThatWaitForEachOtherFail() async throws {
         let gates = ["a": Gate(), "b": Gate()]
         let link = Mutex<RequestAgent?>(nil)
-        func entry(_ name: String, needs other: String) -> HostAuthenticator {
-            HostAuthenticator(
-                HostPattern("\(name).example.com"),
-                BearerAuthenticator {
-                    name
-                } refresh: {
-                    try await gates[name]?.passed()
-                    let agent = link.withLock { $0 }
-                    _ = try await agent?.start(
-                        RequestDescription(endpoint: "Inner", url: "https://\(other).example.com/")
-                    )
-                    .response()
-                })
+        func authenticator(_ name: String, needs other: String) -> StandardAuthenticator {
+            .bearer {
+                name
+            } refresh: {
+                try await gates[name]?.passed()
+                let agent = link.withLock { $0 }
+                _ = try await agent?.start(
+                    RequestDescription(endpoint: "Inner", url: "https://\(other).example.com/")
+                )
+                .response()
+            }
         }
         let fixture = AgentFixture {
-            $0.authenticators = [entry("a", needs: "b"), entry("b", needs: "a")]
+            $0.authenticators = [
+                "a.example.com": authenticator("a", needs: "b"),
+                "b.example.com": authenticator("b", needs: "a"),
+            ]
         }
         link.withLock { $0 = fixture.agent }
         defer { link.withLock { $0 = nil } }
@@ -266,12 +267,10 @@ private final class TokenSource: Sendable {
         let description = InlineRequest("x") { $0.sending.duplicates = .join }.makeDescription()
         let fixture = AgentFixture {
             $0.authenticators = [
-                HostAuthenticator(
-                    "*.example.com",
-                    source.authenticator { [source] agent in
-                        _ = try await agent.start(description).response()
-                        source.renew()
-                    })
+                "*.example.com": source.authenticator { [source] agent in
+                    _ = try await agent.start(description).response()
+                    source.renew()
+                }
             ]
         }
         source.agent = fixture.agent
@@ -291,13 +290,11 @@ private final class TokenSource: Sendable {
     ) -> AgentFixture {
         let fixture = AgentFixture {
             $0.authenticators = [
-                HostAuthenticator(
-                    "*.example.com",
-                    BearerAuthenticator { [source] in
-                        source.renew()
-                        guard let agent = source.agent else { return nil }
-                        return try await agent.start(login).response().json["token"].string
-                    })
+                "*.example.com": .bearer { [source] in
+                    source.renew()
+                    guard let agent = source.agent else { return nil }
+                    return try await agent.start(login).response().json["token"].string
+                }
             ]
             configure(&$0)
         }
@@ -339,7 +336,7 @@ private final class TokenSource: Sendable {
 
     @Test func redirectsOfARequestWithoutAuthenticatorsCarryNoCredentials() async throws {
         let fixture = AgentFixture {
-            $0.authenticators = [HostAuthenticator("*.example.com", BearerAuthenticator("t"))]
+            $0.authenticators = ["*.example.com": .bearer("t")]
         }
         fixture.transport.on(
             .get, "/login", ScriptedResponse(status: .found, headers: [.location: "/next"]))
@@ -353,7 +350,7 @@ private final class TokenSource: Sendable {
     @Test func requestWithoutAuthenticatorsDoesNotJoinOneWithThem() async throws {
         let gate = Gate()
         let fixture = AgentFixture {
-            $0.authenticators = [HostAuthenticator("*.example.com", BearerAuthenticator("t"))]
+            $0.authenticators = ["*.example.com": .bearer("t")]
         }
         fixture.transport.on(.get, "/x", ScriptedResponse.json("{}").held(by: gate))
         let tasks = [true, false].map { uses in

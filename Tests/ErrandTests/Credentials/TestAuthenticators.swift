@@ -12,9 +12,18 @@ final class RefreshableToken: Sendable {
 /// Applies no credentials.
 ///
 /// Each of its two operations waits at its gate, if it has one.
-struct GatedAuthenticator: Authenticator {
-    var applying: Gate?
-    var refreshing: Gate?
+final class GatedAuthenticator: Authenticator {
+    private let applying: Gate?
+    private let refreshing: Gate?
+    let refreshTimeout: Duration?
+
+    init(
+        applying: Gate? = nil, refreshing: Gate? = nil, refreshTimeout: Duration? = .seconds(60)
+    ) {
+        self.applying = applying
+        self.refreshing = refreshing
+        self.refreshTimeout = refreshTimeout
+    }
 
     func apply(to request: inout TransportRequest) async throws { try await applying?.passed() }
 

@@ -74,7 +74,7 @@ import Testing
         var description = RequestDescription(endpoint: "Download", url: "\(server.baseURL)/f.bin")
         description.download = .to(folder.appendingPathComponent("f.bin")) {
             $0.sha256 = Self.digest
-            $0.segments = .init(maximum: 2, minimumSize: 16 << 10)
+            ($0.segments, $0.minimumSegmentSize) = (2, 16 << 10)
         }
         // The server sends nothing more until the gate opens.
         description.timeouts = Timeouts(connect: nil, idle: nil)

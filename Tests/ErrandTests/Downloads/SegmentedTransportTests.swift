@@ -75,7 +75,7 @@ import Testing
         var description = RequestDescription(endpoint: "Download", url: EndpointURL(raw: url))
         description.download = .to(URL(fileURLWithPath: folder + "/f.bin")) {
             $0.sha256 = digest
-            $0.segments = .init(maximum: 4, minimumSize: 16 << 10)
+            ($0.segments, $0.minimumSegmentSize) = (4, 16 << 10)
         }
         // The server sends nothing more until the gate opens.
         description.timeouts = Timeouts(connect: nil, idle: nil)

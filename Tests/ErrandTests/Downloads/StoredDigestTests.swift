@@ -24,13 +24,13 @@ import Testing
         switch secret {
         case .processor:
             configuration.requestProcessors = [
-                ClosureRequestProcessor { request, _, _ in
+                { request, _, _ in
                     request.headers[.authorization] = "Basic YTox"
                 }
             ]
         case .authenticator:
             configuration.authenticators = [
-                HostAuthenticator("*.example.com", BearerAuthenticator("1234"))
+                "*.example.com": .bearer("1234")
             ]
         case .vary: configuration.cacheIdentity = "a"
         default: break

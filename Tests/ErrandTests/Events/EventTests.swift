@@ -65,13 +65,11 @@ import Testing
         let token = RefreshableToken()
         let fixture = AgentFixture {
             $0.authenticators = [
-                HostAuthenticator(
-                    "api.example.com",
-                    BearerAuthenticator {
-                        token.current
-                    } refresh: {
-                        token.refresh()
-                    })
+                "api.example.com": .bearer {
+                    token.current
+                } refresh: {
+                    token.refresh()
+                }
             ]
         }
         fixture.transport.on(.get, "/x", .json("{}", status: .unauthorized), .json("{}"))

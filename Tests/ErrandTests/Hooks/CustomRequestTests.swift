@@ -209,7 +209,7 @@ import Testing
     }
 
     @Test func descriptionsContainNoSecrets() async throws {
-        let fixture = AgentFixture { $0.authenticators = [] }
+        let fixture = AgentFixture { $0.authenticators = [:] }
         fixture.agent.configuration.sharedHeaders = [.authorization: "Bearer hunter2"]
         var description = RequestDescription(
             endpoint: "E", url: "https://u:hunter2@h/x?token=hunter2#hunter2")
@@ -224,8 +224,9 @@ import Testing
         let sent = try #require(fixture.transport.requests.first)
         let texts: [Any] = [
             description, fixture.agent.configuration, sent, try #require(error),
-            try #require(error?.response), BasicAuthenticator(user: "a", password: "hunter2"),
-            APIKeyAuthenticator("hunter2", in: .query("key")), CustomRequest(sent),
+            try #require(error?.response),
+            StandardAuthenticator.basic(user: "a", password: "hunter2"),
+            StandardAuthenticator.apiKey("hunter2", in: .query("key")), CustomRequest(sent),
         ]
         for value in texts {
             let printed = "\(value)" + String(reflecting: value)

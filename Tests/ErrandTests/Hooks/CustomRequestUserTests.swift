@@ -66,9 +66,7 @@ import Testing
             signIn: { user, agent in
                 agent.reconfigure {
                     $0.authenticators = [
-                        HostAuthenticator(
-                            "*.example.com",
-                            BasicAuthenticator(user: user, password: "hush"))
+                        "*.example.com": .basic(user: user, password: "hush")
                     ]
                 }
             })

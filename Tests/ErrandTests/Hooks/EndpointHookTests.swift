@@ -16,7 +16,7 @@ import Testing
             super.configure(&request)
             request.sending.retryDecider = decider
             request.requestProcessors += [
-                ClosureRequestProcessor { request, _, attempt in
+                { request, _, attempt in
                     request.headers[.from] =
                         (request.headers[.from] ?? "-") + " endpoint \(attempt)"
                 }
@@ -35,7 +35,7 @@ import Testing
         let fixture = AgentFixture {
             $0.retryPolicy = RetryPolicy(maximumAttempts: 2, baseDelay: .zero)
             $0.requestProcessors = [
-                ClosureRequestProcessor { request, _, _ in request.headers[.from] = "configuration"
+                { request, _, _ in request.headers[.from] = "configuration"
                 }
             ]
         }
@@ -155,7 +155,7 @@ import Testing
         let fixture = AgentFixture {
             ($0.metadata["a"], $0.metadata["b"]) = ("shared", "shared")
             $0.requestProcessors = [
-                ClosureRequestProcessor { _, description, _ in
+                { _, description, _ in
                     let values = ["a", "b", "c"].map { name in
                         "\(name)=\(description.metadata[name] ?? "none")"
                     }

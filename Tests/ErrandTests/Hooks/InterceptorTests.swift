@@ -20,7 +20,7 @@ import Testing
         let lines: Lines
 
         func intercept(
-            _ request: TransportRequest, next: InterceptorNext
+            _ request: TransportRequest, next: TransportRequest.Next
         ) async throws -> Response {
             lines.add("\(name) \(request.url.path) \(request.headers[.from] ?? "-")")
             defer { lines.add("\(name) ended") }
@@ -74,7 +74,7 @@ import Testing
         let fixture = AgentFixture.intercepting {
             $0.retryPolicy = RetryPolicy(maximumAttempts: 2, baseDelay: .zero)
             $0.requestProcessors = [
-                ClosureRequestProcessor { request, _, attempt in
+                { request, _, attempt in
                     request.headers[.via] = "\(request.headers[.from] ?? "-") \(attempt)"
                 }
             ]
@@ -127,15 +127,13 @@ import Testing
     }
 
     @Test func ownResponseIsDecodedAndProcessedButNotValidated() async throws {
-        struct Marker: ResponseProcessor {
-            func process(_ response: Response, attempt: Int) async throws -> Response {
-                var response = response
+        struct Marker: Sendable {
+            func process(_ response: inout Response) throws {
                 response.headers[.from] = "processed"
-                return response
             }
         }
         let fixture = AgentFixture.intercepting {
-            $0.responseProcessors = [Marker()]
+            $0.responseProcessors = [Marker().process]
         } _: { request, _ in
             Response(
                 status: .notFound, body: .data(Data(#"{"nick":"a","level":1}"#.utf8)),
@@ -169,7 +167,7 @@ import Testing
     }
 
     @Test func callAfterTheReturnFailsAndSendsNothing() async throws {
-        let kept = Mutex<(TransportRequest, InterceptorNext)?>(nil)
+        let kept = Mutex<(TransportRequest, TransportRequest.Next)?>(nil)
         let fixture = AgentFixture.intercepting { request, next in
             kept.withLock { $0 = (request, next) }
             return try await next(request)
@@ -284,17 +282,18 @@ import Testing
     }
 
     @Test func interceptorCanBeTestedWithoutAnAgent() async throws {
-        let next = InterceptorNext(description: RequestDescription(endpoint: "E", url: "x")) {
+        let next = TransportRequest.Next(description: RequestDescription(endpoint: "E", url: "x")) {
             (request) throws(RequestError) in
             Response(status: .ok, headers: [.from: request.headers[.from] ?? ""], url: request.url)
         }
-        let interceptor = ClosureInterceptor { request, next in
+        var interceptors: [any Interceptor] = []
+        interceptors.append { request, next in
             var changed = request
             changed.headers[.from] = next.description.endpoint
             return try await next(changed)
         }
         let request = TransportRequest(url: try HTTPURL(parsing: "https://a.example/"))
-        let response = try await interceptor.intercept(request, next: next)
+        let response = try await #require(interceptors.first).intercept(request, next: next)
         #expect(response.headers[.from] == "E")
     }
 }

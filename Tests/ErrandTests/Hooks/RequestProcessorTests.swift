@@ -7,7 +7,7 @@ import Testing
 /// Request, response and error processors, and body encoders, run after serialization.
 @Suite(.limited) struct RequestProcessorTests {
     /// Adds a header with the attempt and a checksum of the body, and appends a byte to the body.
-    private struct SigningProcessor: RequestProcessor {
+    private struct SigningProcessor: Sendable {
         func process(
             _ request: inout TransportRequest, of description: RequestDescription, attempt: Int
         ) async throws {
@@ -23,7 +23,7 @@ import Testing
             $0.retryPolicy = RetryPolicy(
                 maximumAttempts: 3, baseDelay: .zero, sendsIdempotencyKey: true)
             $0.retryDecider = { _ in .again(after: .zero) }
-            $0.requestProcessors = [SigningProcessor()]
+            $0.requestProcessors = [SigningProcessor().process]
         }
         fixture.transport.on(
             .post, "/post", .json("{}", status: .serviceUnavailable), .json("{}"))
@@ -44,7 +44,7 @@ import Testing
             $0.retryPolicy = .attempts(3)
             $0.retryDecider = { _ in .again(after: .zero) }
             $0.requestProcessors = [
-                ClosureRequestProcessor { _, _, attempt in
+                { _, _, attempt in
                     if attempt == 2 { throw ProcessorError() }
                 }
             ]
@@ -60,7 +60,7 @@ import Testing
     @Test func requestProcessorsReceiveTheEncodedBody() async throws {
         let fixture = AgentFixture {
             $0.bodyEncoder = ReversingBodyEncoder()
-            $0.requestProcessors = [SigningProcessor()]
+            $0.requestProcessors = [SigningProcessor().process]
         }
         fixture.transport.on(.post, nil, .json("{}"))
         try await fixture.with(PostRequest()).send()
@@ -106,16 +106,14 @@ import Testing
     }
 
     @Test func processorsRunForBatchMembersAndCachedResponses() async throws {
-        struct AttemptHeaderProcessor: ResponseProcessor {
-            func process(_ response: Response, attempt: Int) async throws -> Response {
-                var response = response
-                response.headers[.from] = "attempt \(attempt)"
-                return response
+        struct AttemptHeaderProcessor: Sendable {
+            func process(_ response: inout Response) throws {
+                response.headers[.from] = "attempt \(response.attempts)"
             }
         }
         let fixture = AgentFixture {
-            $0.responseProcessors = [AttemptHeaderProcessor()]
-            $0.requestProcessors = [SigningProcessor()]
+            $0.responseProcessors = [AttemptHeaderProcessor().process]
+            $0.requestProcessors = [SigningProcessor().process]
         }
         fixture.transport.on(.get, nil, .json("{}"))
         let members = ["a", "b"].map { path in
@@ -130,17 +128,15 @@ import Testing
     }
 
     @Test func errorProcessorReceivesTheAttemptNumber() async throws {
-        struct AttemptMessageProcessor: ErrorProcessor {
-            func process(_ error: RequestError, attempt: Int) async -> RequestError {
-                var error = error
-                error.message = "after \(attempt)"
-                return error
+        struct AttemptMessageProcessor: Sendable {
+            func process(_ error: inout RequestError) {
+                error.message = "after \(error.attempts)"
             }
         }
         let fixture = AgentFixture {
             $0.retryPolicy = .attempts(2)
             $0.retryDecider = { _ in .again(after: .zero) }
-            $0.errorProcessors = [AttemptMessageProcessor()]
+            $0.errorProcessors = [AttemptMessageProcessor().process]
         }
         fixture.transport.on(.get, "/x", .json("{}", status: .gone))
         let error = await #expect(throws: RequestError.self) {

@@ -35,7 +35,7 @@ import Testing
         let gate = Gate()
         let fixture = fixture {
             $0.authenticators = [
-                HostAuthenticator("api.example.com", GatedAuthenticator(applying: gate))
+                "api.example.com": GatedAuthenticator(applying: gate)
             ]
         }
         let task = fixture.agent.start(Plain("x").makeDescription())

@@ -67,7 +67,7 @@ import Testing
     func responseProcessorErrorIsADelivery(withRequestError: Bool) async throws {
         let (sent, remaining) = try await outcome(of: .json("{}")) {
             $0.responseProcessors = [
-                ClosureProcessor { _, _ in
+                { _ in
                     if withRequestError { throw RequestError(.undecodable, stage: .process, "") }
                     throw Rejection()
                 }

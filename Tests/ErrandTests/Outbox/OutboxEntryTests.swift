@@ -131,27 +131,22 @@ import Testing
         #expect(outbox.entries.isEmpty)
     }
 
-    private struct UnchangedProcessor: RequestProcessor {}
-
     private struct UnchangedInterceptor: Interceptor {
         func intercept(
-            _ request: TransportRequest, next: InterceptorNext
+            _ request: TransportRequest, next: TransportRequest.Next
         ) async throws -> Response { try await next(request) }
     }
 
     /// An endpoint with hooks, which are closures or objects of the app.
     private final class HookedRequest: BaseRequest {
-        let hooks: (interceptors: [any Interceptor], processors: [any RequestProcessor])
-        init(interceptors: [any Interceptor] = [], processors: [any RequestProcessor] = []) {
-            hooks = (interceptors, processors)
-        }
+        let add: (inout RequestDescription) -> Void
+        init(_ add: @escaping (inout RequestDescription) -> Void = { _ in }) { self.add = add }
         override var url: EndpointURL { "notes" }
         override var method: HTTPMethod { .post }
         override var body: HTTPBody? { .string("text") }
         override func configure(_ request: inout RequestDescription) {
             super.configure(&request)
-            request.interceptors += hooks.interceptors
-            request.requestProcessors += hooks.processors
+            add(&request)
         }
     }
 
@@ -159,8 +154,8 @@ import Testing
         let fixture = AgentFixture()
         let outbox = Outbox(agent: fixture.agent, store: MemoryOutboxStore())
         let refused = [
-            HookedRequest(interceptors: [UnchangedInterceptor()]),
-            HookedRequest(processors: [UnchangedProcessor()]),
+            HookedRequest { $0.interceptors.append(UnchangedInterceptor()) },
+            HookedRequest { $0.requestProcessors.append { _, _, _ in } },
         ]
         for request in refused {
             let description = request.makeDescription()
@@ -184,7 +179,7 @@ import Testing
     @Test func hooksOfTheConfigurationRunWhenAnEntryIsSent() async throws {
         let (request, entry) = try await sent(plain) {
             $0.requestProcessors = [
-                ClosureRequestProcessor { request, _, _ in request.headers[.from] = "processor" }
+                { request, _, _ in request.headers[.from] = "processor" }
             ]
         }
         #expect(request.headers[.from] == "processor")

@@ -121,7 +121,7 @@ import Testing
         defer { try? FileManager.default.removeItem(at: directory) }
         let fixture = AgentFixture {
             $0.authenticators = [
-                HostAuthenticator("api.example.com", BearerAuthenticator("current-token"))
+                "api.example.com": .bearer("current-token")
             ]
         }
         fixture.transport.on(nil, nil, .json("{}"))

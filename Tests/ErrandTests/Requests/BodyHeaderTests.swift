@@ -82,8 +82,9 @@ import Testing
         }
     }
 
-    private struct Adding: Authenticator {
-        let field: HTTPField
+    private final class Adding: Authenticator {
+        private let field: HTTPField
+        init(field: HTTPField) { self.field = field }
         func apply(to request: inout TransportRequest) async throws {
             request.headers[field.name] = field.value
         }
@@ -137,18 +138,16 @@ import Testing
             configuration.fixedHeaderNames = [field.name]
         case .processor:
             configuration.requestProcessors = [
-                ClosureRequestProcessor { request, _, _ in changing(&request) }
+                { request, _, _ in changing(&request) }
             ]
         case .interceptor:
-            configuration.interceptors = [
-                ClosureInterceptor { request, next in
-                    var request = request
-                    changing(&request)
-                    return try await next(request)
-                }
-            ]
+            configuration.interceptors.append { request, next in
+                var request = request
+                changing(&request)
+                return try await next(request)
+            }
         case .authenticator:
-            configuration.authenticators = [HostAuthenticator("127.0.0.1", Adding(field: field))]
+            configuration.authenticators = ["127.0.0.1": Adding(field: field)]
         }
         change(&configuration, &description)
         let agent = RequestAgent(
@@ -250,20 +249,18 @@ import Testing
         let processed = try await send(field, from: .headers, .form, by: transport) {
             configuration, _ in
             configuration.requestProcessors = [
-                ClosureRequestProcessor { request, _, _ in request.body = parts }
+                { request, _, _ in request.body = parts }
             ]
         }
         #expect(
             try processed.get().values(of: "Content-Type") == ["multipart/form-data; boundary=C"])
         let intercepted = try await send(field, from: .headers, .jsonValue, by: transport) {
             configuration, _ in
-            configuration.interceptors = [
-                ClosureInterceptor { request, next in
-                    var request = request
-                    request.body = parts
-                    return try await next(request)
-                }
-            ]
+            configuration.interceptors.append { request, next in
+                var request = request
+                request.body = parts
+                return try await next(request)
+            }
         }
         #expect(
             try intercepted.get().values(of: "Content-Type") == ["multipart/form-data; boundary=C"])

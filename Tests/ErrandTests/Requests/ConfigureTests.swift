@@ -15,7 +15,7 @@ import Testing
             request.json.path = ["data"]
             request.acceptance.rules.append(ResponseRule { _ in .accept })
             request.acceptance.statuses = [200]
-            request.interceptors.append(ClosureInterceptor { try await $1($0) })
+            request.interceptors.append { try await $1($0) }
             request.uses.remove(.cookies)
             request.sending.transport.decodesContent = false
         }
@@ -28,7 +28,7 @@ import Testing
             super.configure(&request)
             request.acceptance.rules.append(ResponseRule { _ in .accept })
             request.acceptance.statuses.insert(204)
-            request.interceptors.append(ClosureInterceptor { try await $1($0) })
+            request.interceptors.append { try await $1($0) }
             request.uses.remove(.sharedHeaders)
             request.sending.transport.httpVersion = .http11
             request.cache.arguments = request.arguments?.without(["nonce"])

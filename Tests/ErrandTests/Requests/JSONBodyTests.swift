@@ -120,7 +120,7 @@ import Testing
         let fixture = AgentFixture {
             $0.retryDecider = { _ in .again(after: .zero) }
             $0.requestProcessors = [
-                ClosureRequestProcessor { request, _, _ in
+                { request, _, _ in
                     request.headers[.from] = "\(try await request.body?.bytes().count ?? -1)"
                 }
             ]
@@ -162,22 +162,21 @@ import Testing
     }
 
     /// Replaces the body by a value.
-    private static let replacing = ClosureRequestProcessor { request, _, _ in
-        request.body = .json(NewIssue(issueTitle: "hook"))
-    }
+    private static let replacing:
+        @Sendable (inout TransportRequest, RequestDescription, Int) -> Void = { request, _, _ in
+            request.body = .json(NewIssue(issueTitle: "hook"))
+        }
 
     @Test func valuesThatHooksSetAreEncodedTheSameWay() async throws {
         let expected = #"{"issue_title":"hook","due_at":"1970-01-01T00:00:01Z","ratio":1}"#
         let configurations: [(inout Configuration) -> Void] = [
             { $0.requestProcessors = [Self.replacing] },
             {
-                $0.interceptors = [
-                    ClosureInterceptor { request, next in
-                        var request = request
-                        request.body = .json(NewIssue(issueTitle: "hook"))
-                        return try await next(request)
-                    }
-                ]
+                $0.interceptors.append { request, next in
+                    var request = request
+                    request.body = .json(NewIssue(issueTitle: "hook"))
+                    return try await next(request)
+                }
             },
         ]
         for configure in configurations {
@@ -189,7 +188,7 @@ import Testing
         }
         let fixture = AgentFixture {
             $0.requestProcessors = [
-                ClosureRequestProcessor { request, _, _ in
+                { request, _, _ in
                     request.body = .json(NewIssue(ratio: .nan))
                 }
             ]

@@ -108,13 +108,11 @@ import Testing
         let refreshes = Atomic<Int>(0)
         let fixture = fixture {
             $0.authenticators = [
-                HostAuthenticator(
-                    "api.example.com",
-                    BearerAuthenticator {
-                        "token"
-                    } refresh: {
-                        _ = refreshes.add(1, ordering: .relaxed)
-                    })
+                "api.example.com": .bearer {
+                    "token"
+                } refresh: {
+                    _ = refreshes.add(1, ordering: .relaxed)
+                }
             ]
         }
         fixture.transport.on(.put, "/x", ScriptedResponse(status: .unauthorized))

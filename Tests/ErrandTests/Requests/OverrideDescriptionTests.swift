@@ -8,13 +8,9 @@ import Testing
 
 /// Every override of an endpoint class reaches the description.
 @Suite(.limited) struct OverrideDescriptionTests {
-    private struct Nothing: ResponseProcessor {
-        func process(_ response: Response, attempt: Int) async throws -> Response { response }
-    }
-    private struct Unchanged: RequestProcessor {}
     private struct Around: Interceptor {
         func intercept(
-            _ request: TransportRequest, next: InterceptorNext
+            _ request: TransportRequest, next: TransportRequest.Next
         ) async throws -> Response { try await next(request) }
     }
     private enum Screen: RequestMetadataKey { typealias Value = String }
@@ -49,13 +45,13 @@ import Testing
             request.uses.remove(.authenticators)
             request.sending.connectivity = .failFast
             request.interceptors += [Around()]
-            request.requestProcessors += [Unchanged()]
+            request.requestProcessors.append { _, _, _ in }
             request.acceptance.format = .text
             request.acceptance.statuses = .any
             request.acceptance.contentTypes = ["*/*"]
             request.acceptance.rules.append(ResponseRule { _ in .accept })
             request.json.removesNulls = true
-            request.responseProcessors += [Nothing()]
+            request.responseProcessors.append { _ in }
             request.cache.policy = .reload
             request.cache.identity = "user"
             request.cache.arguments = ["a": 1]

@@ -201,14 +201,12 @@ import Testing
     @Test func interceptorMaySuspendAndChangeTheAbsoluteURL() async throws {
         let host = Mutex("api.example.com")
         let fixture = AgentFixture {
-            $0.interceptors = [
-                ClosureInterceptor { request, next in
-                    var request = request
-                    await Task.yield()
-                    request.url.host = host.withLock { $0 }
-                    return try await next(request)
-                }
-            ]
+            $0.interceptors.append { request, next in
+                var request = request
+                await Task.yield()
+                request.url.host = host.withLock { $0 }
+                return try await next(request)
+            }
         }
         fixture.transport.on(nil, nil, .json("{}"))
         host.withLock { $0 = "mirror.example.com" }
@@ -229,7 +227,7 @@ import Testing
             (Refused() as any Error, RequestError.Code.adaptationFailed), (own, .offline),
         ] {
             let fixture = AgentFixture {
-                $0.requestProcessors = [ClosureRequestProcessor { _, _, _ in throw thrown }]
+                $0.requestProcessors = [{ _, _, _ in throw thrown }]
             }
             let error = await #expect(throws: RequestError.self) {
                 try await Plain("x").send(on: fixture.agent)
@@ -242,7 +240,7 @@ import Testing
     @Test func requestProcessorCannotWriteAnInvalidHost() async throws {
         let fixture = AgentFixture {
             $0.requestProcessors = [
-                ClosureRequestProcessor { request, _, _ in
+                { request, _, _ in
                     request.url.host = "api.example.com@evil.example"
                 }
             ]

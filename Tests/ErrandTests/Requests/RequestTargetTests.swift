@@ -19,8 +19,9 @@ import Testing
         }
     }
 
-    private struct Writing: Authenticator {
-        let change: @Sendable (inout HTTPURL) -> Void
+    private final class Writing: Authenticator {
+        private let change: @Sendable (inout HTTPURL) -> Void
+        init(change: @escaping @Sendable (inout HTTPURL) -> Void) { self.change = change }
 
         func apply(to request: inout TransportRequest) async throws {
             request.headers[.authorization] = "Bearer secret"
@@ -37,7 +38,7 @@ import Testing
         _ change: @escaping @Sendable (inout TransportRequest) -> Void
     ) -> AgentFixture {
         let fixture = AgentFixture {
-            $0.requestProcessors = [ClosureRequestProcessor { request, _, _ in change(&request) }]
+            $0.requestProcessors = [{ request, _, _ in change(&request) }]
         }
         fixture.transport.on(nil, nil, .json("{}"))
         return fixture
@@ -69,7 +70,7 @@ import Testing
             $0.retryPolicy = .attempts(3)
             $0.retryDecider = { _ in .again(after: .zero) }
             $0.requestProcessors = [
-                ClosureRequestProcessor { request, _, attempt in
+                { request, _, attempt in
                     if attempt == 2 { request.url.port = 0 }
                 }
             ]
@@ -86,7 +87,7 @@ import Testing
         let fixture = AgentFixture {
             $0.hostHeaders = ["api.example.com": [.from: "ours"]]
             $0.requestProcessors = [
-                ClosureRequestProcessor { request, _, _ in
+                { request, _, _ in
                     request.url.host = "mirror.example.com"
                     request.headers[.referer] = "kept"
                 }
@@ -115,7 +116,7 @@ import Testing
     func authenticatorCannotChangeTheHost(host: String) async throws {
         let fixture = AgentFixture {
             $0.authenticators = [
-                HostAuthenticator("api.example.com", Writing { $0.host = host })
+                "api.example.com": Writing { $0.host = host }
             ]
         }
         fixture.transport.on(nil, nil, .json("{}"))
@@ -132,7 +133,7 @@ import Testing
             { $0.scheme = "http" }, { $0.port = 8443 },
         ] {
             let fixture = AgentFixture {
-                $0.authenticators = [HostAuthenticator("api.example.com", Writing(change: change))]
+                $0.authenticators = ["api.example.com": Writing(change: change)]
             }
             let error = await #expect(throws: RequestError.self) {
                 try await fixture.with(Plain("x")).send()
@@ -146,7 +147,7 @@ import Testing
     func pathWrittenByAnAuthenticatorStaysAPath(path: String) async throws {
         let fixture = AgentFixture {
             $0.authenticators = [
-                HostAuthenticator("api.example.com", Writing { $0.path = path })
+                "api.example.com": Writing { $0.path = path }
             ]
         }
         fixture.transport.on(nil, nil, .json("{}"))

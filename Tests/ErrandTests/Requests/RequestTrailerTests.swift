@@ -75,16 +75,14 @@ import Testing
     func changedOriginTakesNoCredentialsAlong(byInterceptor: Bool) async throws {
         let fixture = fixture {
             if byInterceptor {
-                $0.interceptors = [
-                    ClosureInterceptor { request, next in
-                        var request = request
-                        request.url.host = "other.example"
-                        return try await next(request)
-                    }
-                ]
+                $0.interceptors.append { request, next in
+                    var request = request
+                    request.url.host = "other.example"
+                    return try await next(request)
+                }
             } else {
                 $0.requestProcessors = [
-                    ClosureRequestProcessor { request, _, _ in request.url.host = "other.example" }
+                    { request, _, _ in request.url.host = "other.example" }
                 ]
             }
         }
@@ -97,10 +95,8 @@ import Testing
     @Test func processorAddsTrailers() async throws {
         let fixture = fixture {
             $0.requestProcessors = [
-                ClosureRequestProcessor { request, _, _ in
-                    request.body = request.body?.trailers([.custom("X-Own")]) {
-                        [.custom("X-Own"): "1"]
-                    }
+                { request, _, _ in
+                    request.body = request.body?.trailers([.custom("X-Own")]) { [.custom("X-Own"): "1"] }
                 }
             ]
         }

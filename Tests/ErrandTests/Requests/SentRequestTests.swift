@@ -7,7 +7,7 @@ import Testing
 
 /// The request as it was sent at last, on the task and on the response.
 @Suite(.limited) struct SentRequestTests {
-    private struct Adding: Authenticator {
+    private final class Adding: Authenticator {
         func apply(to request: inout TransportRequest) async throws {
             request.headers[.authorization] = "Bearer hush"
         }
@@ -17,11 +17,11 @@ import Testing
         AgentFixture {
             $0.sharedHeaders = [.acceptLanguage: "en"]
             $0.requestProcessors = [
-                ClosureRequestProcessor { request, _, attempt in
+                { request, _, attempt in
                     request.headers[.from] = "attempt \(attempt)"
                 }
             ]
-            $0.authenticators = [HostAuthenticator("api.example.com", Adding())]
+            $0.authenticators = ["api.example.com": Adding()]
             $0.retryPolicy = .attempts(3)
             $0.retryDecider = { _ in .again(after: .zero) }
         }

@@ -9,10 +9,9 @@ import Testing
     private struct Refused: Error {}
 
     /// Fails for bodies that contain "late".
-    private struct LateProcessor: ResponseProcessor {
-        func process(_ response: Response, attempt: Int) async throws -> Response {
+    private struct LateProcessor: Sendable {
+        func process(_ response: inout Response) throws {
             if response.string?.contains("late") == true { throw Refused() }
-            return response
         }
     }
 
@@ -28,7 +27,7 @@ import Testing
             $0.retryPolicy = RetryPolicy(maximumAttempts: attempts, baseDelay: .zero)
             $0.retryPolicy.retriesProcessing = isOn
             $0.retryDecider = decide
-            $0.responseProcessors = [LateProcessor()]
+            $0.responseProcessors = [LateProcessor().process]
         }
         for response in responses { fixture.transport.on(.get, "/users", response) }
         return fixture
@@ -43,7 +42,7 @@ import Testing
                 seen.value.append(attempt)
                 return .again(after: .seconds(2))
             }
-            $0.responseProcessors = [LateProcessor()]
+            $0.responseProcessors = [LateProcessor().process]
         }
         fixture.transport.on(.get, "/users", Self.late, Self.odd, Self.good)
         let run = Task { try await fixture.with(GetUser(id: 7)).send() }

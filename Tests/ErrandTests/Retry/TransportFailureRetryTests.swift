@@ -89,7 +89,7 @@ import Testing
         configuration.retryPolicy = RetryPolicy(maximumAttempts: 2, baseDelay: .milliseconds(1))
         configuration.eventListeners = [recorder]
         if phase == .refused {
-            configuration.requestProcessors = [WrongPortProcessor(port: refusingPort.port)]
+            configuration.requestProcessors = [WrongPortProcessor(port: refusingPort.port).process]
         }
         let agent = RequestAgent(
             configuration: configuration, transport: kind.makeTransport(), store: nil)
@@ -116,12 +116,8 @@ import Testing
     }
 
     /// Sends the first attempt to a port on which no process listens.
-    private struct WrongPortProcessor: RequestProcessor {
+    private struct WrongPortProcessor: Sendable {
         let port: Int
-
-        func process(
-            _ request: inout TransportRequest, of description: RequestDescription
-        ) async throws {}
 
         func process(
             _ request: inout TransportRequest, of description: RequestDescription, attempt: Int

@@ -302,7 +302,7 @@ import Testing
 
     // MARK: - The path of a request
 
-    private struct TokenAuthenticator: Authenticator {
+    private final class TokenAuthenticator: Authenticator {
         let token = RefreshableToken()
 
         func apply(to request: inout TransportRequest) async throws {
@@ -317,7 +317,7 @@ import Testing
 
     @Test func credentialsAreRenewedBetweenConnections() async throws {
         fixture.agent.configuration.authenticators = [
-            HostAuthenticator("*.example.com", TokenAuthenticator())
+            "*.example.com": TokenAuthenticator()
         ]
         fixture.transport.on(
             .get, "/x", .events("id: 1\ndata: a\n\n"), ScriptedResponse(status: .unauthorized),

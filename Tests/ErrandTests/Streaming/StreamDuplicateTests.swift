@@ -109,7 +109,7 @@ import Testing
             case .rules:
                 description.acceptance.rules = [ResponseRule { _ in .accept }]
             case .responseProcessors:
-                description.responseProcessors = [ClosureProcessor { response, _ in response }]
+                description.responseProcessors = [{ _ in }]
             case .removesNulls: description.json.removesNulls = true
             case .format: description.acceptance.format = .custom { _ in }
             case .compoundFormat:
@@ -139,7 +139,7 @@ import Testing
 
     @Test func settingsOfTheConfigurationThatNeedTheBodyAreRefused() async {
         let changes: [(inout Configuration) -> Void] = [
-            { $0.responseProcessors = [ClosureProcessor { response, _ in response }] },
+            { $0.responseProcessors = [{ _ in }] },
             { $0.responseRules = [ResponseRule { _ in .accept }] },
         ]
         for change in changes {

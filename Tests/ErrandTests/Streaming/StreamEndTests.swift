@@ -55,9 +55,9 @@ import Testing
         try await fixture.expectOneEnd(stream.task, .connectionLost)
     }
 
-    @Test func errorMessagesApplyToAnInterruption() async throws {
+    @Test func userMessageAppliesToAnInterruption() async throws {
         let fixture = AgentFixture {
-            $0.errorMessages = ErrorMessages([.connectionLost: "Try again."])
+            $0.userMessage = { $0.code == .connectionLost ? "Try again." : nil }
         }
         let stream = try await fixture.feed(.text("a"), .interruption)
         #expect(await stream.readToEnd().error?.localizedDescription == "Try again.")

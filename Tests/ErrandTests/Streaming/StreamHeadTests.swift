@@ -32,12 +32,11 @@ import Testing
     @Test func credentialsAreRenewedAfterA401() async throws {
         let token = RefreshableToken()
         let fixture = AgentFixture {
-            let authenticator = BearerAuthenticator {
+            $0.authenticators["*.example.com"] = .bearer {
                 token.current
             } refresh: {
                 token.refresh()
             }
-            $0.authenticators = [HostAuthenticator("*.example.com", authenticator)]
         }
         fixture.transport.respond { request in
             request.headers[.authorization] == "Bearer new"
@@ -79,7 +78,7 @@ import Testing
     @Test func theErrorOfARefusedStatusHasTheBody() async throws {
         struct Problem: Decodable, Sendable { var title: String }
         let fixture = AgentFixture {
-            $0.errorMessages = ErrorMessages([.unacceptableStatus: "Not there."])
+            $0.userMessage = { $0.code == .unacceptableStatus ? "Not there." : nil }
         }
         fixture.transport.on(
             .get, "/x", .json(#"{"title":"gone"}"#, status: .notFound))

@@ -18,12 +18,10 @@ import Testing
         do {
             let fixture = AgentFixture {
                 guard ending == .abandonedByInterceptor else { return }
-                $0.interceptors = [
-                    ClosureInterceptor { request, next in
-                        _ = try await next(request)
-                        return try await next(request)
-                    }
-                ]
+                $0.interceptors.append { request, next in
+                    _ = try await next(request)
+                    return try await next(request)
+                }
             }
             let gate = Gate()
             script(fixture.transport, ending, gate)

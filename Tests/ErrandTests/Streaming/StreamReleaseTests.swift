@@ -13,7 +13,7 @@ import Testing
         let responses = Mutex<[Response]>([])
 
         func intercept(
-            _ request: TransportRequest, next: InterceptorNext
+            _ request: TransportRequest, next: TransportRequest.Next
         ) async throws -> Response {
             let response = try await next(request)
             responses.withLock { $0.append(response) }

@@ -112,14 +112,13 @@ import Testing
                     try await gate.passed()
                     return [:]
                 }
-            case .requestProcessor: configuration.requestProcessors = [GatedProcessor(gate: gate)]
-            case .responseProcessor: configuration.responseProcessors = [GatedProcessor(gate: gate)]
+            case .requestProcessor:
+                configuration.requestProcessors = [{ _, _, _ in try await gate.passed() }]
+            case .responseProcessor:
+                configuration.responseProcessors = [{ _ in try await gate.passed() }]
             case .errorProcessor:
                 configuration.errorProcessors = [
-                    ClosureErrorProcessor { error, _ in
-                        try? await gate.passed()
-                        return error
-                    }
+                    { _ in try? await gate.passed() }
                 ]
             case .network:
                 configuration.reachability = NetworkStatusHub(NetworkStatus(.none))
@@ -128,11 +127,11 @@ import Testing
             case .rateLimit: configuration.rateLimit = RateLimit(requests: 1, per: .seconds(60))
             case .credentials:
                 configuration.authenticators = [
-                    HostAuthenticator("api.example.com", GatedAuthenticator(applying: gate))
+                    "api.example.com": GatedAuthenticator(applying: gate)
                 ]
             case .credentialRefresh:
                 configuration.authenticators = [
-                    HostAuthenticator("api.example.com", GatedAuthenticator(refreshing: gate))
+                    "api.example.com": GatedAuthenticator(refreshing: gate)
                 ]
             case .retryDelay, .transfer, .transferWithAttemptTimeout, .joined, .suspended: break
             }
@@ -210,23 +209,10 @@ import Testing
         let gate: Gate
 
         func intercept(
-            _ request: TransportRequest, next: InterceptorNext
+            _ request: TransportRequest, next: TransportRequest.Next
         ) async throws -> Response {
             try await gate.passed()
             return try await next(request)
-        }
-    }
-
-    private struct GatedProcessor: RequestProcessor, ResponseProcessor {
-        let gate: Gate
-
-        func process(
-            _ request: inout TransportRequest, of description: RequestDescription
-        ) async throws { try await gate.passed() }
-
-        func process(_ response: Response, attempt: Int) async throws -> Response {
-            try await gate.passed()
-            return response
         }
     }
 }

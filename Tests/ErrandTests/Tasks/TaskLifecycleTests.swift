@@ -12,10 +12,9 @@ import Testing
         }
         let gate = Gate()
         fixture.agent.configuration.responseProcessors = [
-            ClosureProcessor { response, _ in
+            { _ in
                 // Ignores cancellation, as a user's processor may.
                 await Task { try? await gate.passed() }.value
-                return response
             }
         ]
         fixture.transport.on(.get, "/x", .json("{}"))

@@ -7,10 +7,10 @@ import Testing
 @Suite(.limited) struct TaskLocalTests {
     @TaskLocal static var value = "default"
 
-    struct ValueReader: RequestProcessor {
+    struct ValueReader: Sendable {
         let values: AsyncStream<String>.Continuation
         func process(
-            _ request: inout TransportRequest, of description: RequestDescription
+            _ request: inout TransportRequest, of description: RequestDescription, attempt: Int
         ) async throws {
             values.yield(TaskLocalTests.value)
         }
@@ -19,7 +19,9 @@ import Testing
     @Test(arguments: [TaskPriority.low, .medium, .high])
     func hooksDoNotInheritTaskLocalValues(priority: TaskPriority) async throws {
         let (values, continuation) = AsyncStream.makeStream(of: String.self)
-        let fixture = AgentFixture { $0.requestProcessors = [ValueReader(values: continuation)] }
+        let fixture = AgentFixture {
+            $0.requestProcessors = [ValueReader(values: continuation).process]
+        }
         fixture.transport.on(.get, "/x", .json("{}"))
         await Task(priority: priority) {
             await Self.$value.withValue("caller") {

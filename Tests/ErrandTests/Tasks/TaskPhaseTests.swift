@@ -33,7 +33,7 @@ import Testing
     @Test func phasesIncludeEveryAttemptAndEndWithTheTask() async throws {
         let fixture = try await fixture()
         var description = Plain("x").makeDescription()
-        description.responseProcessors = [PassThroughProcessor()]
+        description.responseProcessors = [{ _ in }]
         fixture.transport.on(.get, "/x", busy, .json("{}"))
         let task = fixture.agent.start(description)
         try await fixture.untilQueued()
@@ -118,9 +118,5 @@ import Testing
                 }
             }
         }
-    }
-
-    private struct PassThroughProcessor: ResponseProcessor {
-        func process(_ response: Response, attempt: Int) async throws -> Response { response }
     }
 }

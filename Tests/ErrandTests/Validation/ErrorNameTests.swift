@@ -87,9 +87,9 @@ import Testing
                 return .asPolicy
             }
             $0.errorProcessors = [
-                ClosureErrorProcessor { error, _ in
-                    seen.withLock { $0.append(error.url?.string) }
-                    return error
+                { error in
+                    let url = error.url?.string
+                    seen.withLock { $0.append(url) }
                 }
             ]
         }
@@ -106,15 +106,14 @@ import Testing
     @Test func errorRethrownFromAnotherRequestKeepsItsName() async throws {
         let fixture = AgentFixture()
         fixture.transport.on(.get, "/login", .json("{}", status: .unauthorized))
-        fixture.agent.configuration.interceptors = [
-            // The agent owns the interceptor.
-            ClosureInterceptor { [unowned agent = fixture.agent] request, next in
-                if next.description.url == "x" {
-                    _ = try await agent.start(Plain("login").makeDescription()).response()
-                }
-                return try await next(request)
+        // The agent owns the interceptor.
+        fixture.agent.configuration.interceptors.append {
+            [unowned agent = fixture.agent] request, next in
+            if next.description.url == "x" {
+                _ = try await agent.start(Plain("login").makeDescription()).response()
             }
-        ]
+            return try await next(request)
+        }
         let error = try await failure { try await fixture.with(InlineRequest("x")).send() }
         #expect(error.endpoint == "Plain" && error.url?.string == "https://api.example.com/login")
     }
@@ -130,7 +129,9 @@ import Testing
 
     /// With one member at a time, those after the failure are never started.
     @Test func membersThatAreNotStartedNameThemselves() async throws {
-        let fixture = AgentFixture { $0.errorMessages = ErrorMessages([.cancelled: "Not sent."]) }
+        let fixture = AgentFixture {
+            $0.userMessage = { $0.code == .cancelled ? "Not sent." : nil }
+        }
         fixture.transport.on(.get, "/a", .json("{}", status: .gone))
         let inline = InlineRequest("c") {
             $0.method = .put

@@ -68,7 +68,7 @@ import Testing
     func lostBodyOfARefusalIsIgnoredIfCredentialsAreRenewed(knows: Bool) async throws {
         let fixture = AgentFixture {
             $0.authenticators = [
-                HostAuthenticator("api.example.com", DigestAuthenticator(user: "u", password: "p"))
+                "api.example.com": .digest(user: "u", password: "p")
             ]
         }
         let challenge = knows ? "Digest realm=\"r\", nonce=\"n\", qop=\"auth\"" : "Other"

@@ -189,16 +189,25 @@ import Testing
     }
 
     @Test func userMessageDiffersFromTheDescription() async {
-        let messages = ErrorMessages(
-            general: "Please try again.", [.unacceptableStatus: "Not today."], showsCode: true)
+        let message: @Sendable (RequestError) -> String? = { error in
+            let status = error.status.map { " \($0.code)" } ?? ""
+            return switch error.code {
+            case .unacceptableStatus: "Not today. (\(error.code)\(status))"
+            case .undecodable: "Please try again. (\(error.code)\(status))"
+            default: nil
+            }
+        }
         let error = await agentFailure(
-            .json("{}", status: .gone), configuration: { $0.errorMessages = messages })
+            .json("{}", status: .gone), configuration: { $0.userMessage = message })
         #expect(error?.localizedDescription == "Not today. (unacceptableStatus 410)")
         #expect(error?.description.contains("status 410 (expected 200..<300)") == true)
         let json: (inout RequestDescription) -> Void = { $0.acceptance.format = .json }
         let other = await agentFailure(
-            .json("{"), configuration: { $0.errorMessages = messages }, json)
+            .json("{"), configuration: { $0.userMessage = message }, json)
         #expect(other?.userMessage == "Please try again. (undecodable 200)")
+        let offline = ScriptedResponse.failure(RequestError(.offline, stage: .transport, "No."))
+        let unnamed = await agentFailure(offline, configuration: { $0.userMessage = message })
+        #expect(unnamed?.code == .offline && unnamed?.userMessage == nil)
         let plain = await failure(.json("{"), json)
         #expect(plain?.code == .undecodable && plain?.userMessage == nil)
     }

@@ -88,18 +88,16 @@ import Testing
                 }
             ]
             $0.responseProcessors = [
-                ClosureProcessor { response, _ in
+                { response in
                     note("processor", response)
-                    return Response(status: 200, body: response.body, url: response.url)
+                    response = Response(status: 200, body: response.body, url: response.url)
                 }
             ]
-            $0.interceptors = [
-                ClosureInterceptor { request, next in
-                    let response = try await next(request)
-                    note("interceptor", response)
-                    return response
-                }
-            ]
+            $0.interceptors.append { request, next in
+                let response = try await next(request)
+                note("interceptor", response)
+                return response
+            }
         }
         note("end", try await Plain("x").send(on: fixture.agent))
         #expect(

@@ -11,8 +11,8 @@ import Testing
     /// A part of every secret in these tests.
     private static let secret = "hush"
 
-    private struct OwnAuthenticator: Authenticator {
-        var token = "hush"
+    private final class OwnAuthenticator: Authenticator {
+        let token = "hush"
         func apply(to request: inout TransportRequest) async throws {}
     }
 
@@ -48,20 +48,18 @@ import Testing
 
     @Test func authenticators() {
         let authenticators: [any Authenticator] = [
-            BasicAuthenticator(user: "user", password: "hush"), BearerAuthenticator("hush"),
-            APIKeyAuthenticator("hush", in: .query("key")),
-            DigestAuthenticator(user: "user", password: "hush"),
-            PasswordAuthenticator(user: "user", password: "hush"),
+            .basic(user: "user", password: "hush"), .bearer("hush"), .bearer(token: { "hush" }),
+            .apiKey("hush", in: .query("key")),
+            .digest(user: "user", password: "hush"),
+            .password(user: "user", password: "hush"),
         ]
         for authenticator in authenticators {
             expectNoSecret(authenticator)
-            expectNoSecret(HostAuthenticator("example.com", authenticator))
         }
-        expectNoSecret(HostAuthenticator("example.com", OwnAuthenticator()))
     }
 
     @Test func usedAuthenticator() async throws {
-        let digest = DigestAuthenticator(user: "user", password: "hush")
+        let digest = StandardAuthenticator.digest(user: "user", password: "hush")
         let request = TransportRequest(url: try HTTPURL(parsing: "https://example.com/"))
         let challenge = Response(
             status: .unauthorized,
@@ -91,7 +89,7 @@ import Testing
 
     @Test func configurationAndDescription() throws {
         var configuration = Configuration(baseURL: "https://user:hush@example.com/?key=hush")
-        configuration.authenticators = [HostAuthenticator("example.com", OwnAuthenticator())]
+        configuration.authenticators = ["example.com": OwnAuthenticator()]
         configuration.sharedHeaders = headers
         configuration.hostHeaders = ["example.com": headers]
         configuration.sharedArguments = ["key": "hush"]

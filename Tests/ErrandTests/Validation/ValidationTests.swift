@@ -96,7 +96,7 @@ import Testing
     @Test func processorErrorFailsTheRequest() async {
         struct Rejected: Error {}
         let error = await failure(.json("{}")) {
-            $0.responseProcessors = [ClosureProcessor { _, _ in throw Rejected() }]
+            $0.responseProcessors = [{ _ in throw Rejected() }]
         }
         #expect(error?.code == .processingFailed)
         #expect(error?.underlying is Rejected)

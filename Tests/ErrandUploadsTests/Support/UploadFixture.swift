@@ -32,7 +32,8 @@ struct UploadFixture {
         var fields = HTTPFields()
         var key: Authorization?
         var data: [String: String]?
-        var signers: [any RequestProcessor] = []
+        var signers:
+            [@Sendable (inout TransportRequest, RequestDescription, Int) async throws -> Void] = []
         var rate: Int64?
         var place: URL?
         override var pieceSize: Int64? { piece }

@@ -174,7 +174,7 @@ struct BidirectionalStreamTests {
     /// Replaces the options of a request by the defaults.
     private struct OptionsReset: Interceptor {
         func intercept(
-            _ request: TransportRequest, next: InterceptorNext
+            _ request: TransportRequest, next: TransportRequest.Next
         ) async throws -> Response {
             var request = request
             request.options = TransportOptions()

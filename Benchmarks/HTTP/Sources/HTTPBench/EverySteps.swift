@@ -15,7 +15,7 @@ enum EverySteps {
         configuration.retryBudget = RetryBudget()
         configuration.circuitBreaker = CircuitBreakerPolicy()
         configuration.authenticators = [
-            HostAuthenticator("api.example.com", BearerAuthenticator("token"))
+            "api.example.com": .bearer("token")
         ]
         let agent = RequestAgent(configuration: configuration, transport: transport)
         if let elsewhere = try? HTTPURL(parsing: "https://api.example.com/") {

@@ -31,14 +31,14 @@ private struct InterceptorChain: Sendable {
     ) async throws(RequestError) -> Response {
         guard index < interceptors.count else { return try await send(request, scope) }
         let calls = InterceptorCalls()
-        var next = InterceptorNext(description: original.description) {
+        var next = TransportRequest.Next(description: original.description) {
             (request) throws(RequestError) in
             try await calls.run(in: scope) { (child) throws(RequestError) in
                 try await run(index + 1, request, child)
             }
         }
         let context = original.context
-        next.run = InterceptorNext.Run(
+        next.run = TransportRequest.Next.Run(
             clock: context.clock, progress: context.progress,
             retryPolicy: context.configuration.retryPolicy, emit: { context.emit($0) })
         let result = await result(of: interceptors[index], request, next, scope)
@@ -47,7 +47,7 @@ private struct InterceptorChain: Sendable {
     }
 
     private func result(
-        of interceptor: any Interceptor, _ request: TransportRequest, _ next: InterceptorNext,
+        of interceptor: any Interceptor, _ request: TransportRequest, _ next: TransportRequest.Next,
         _ scope: CancellationScope
     ) async -> Result<Response, RequestError> {
         do {
@@ -96,7 +96,7 @@ enum InterceptedRequest {
     /// The request for the later steps: with its own cache key, and without credentials for the
     /// origin of the original one if its URL has another origin.
     ///
-    /// - Throws: The errors of ``InterceptorNext/callAsFunction(_:)``.
+    /// - Throws: The errors of ``TransportRequest/Next/callAsFunction(_:)``.
     static func make(
         from original: PipelineRequest, _ request: TransportRequest
     ) throws(RequestError) -> PipelineRequest {

@@ -178,7 +178,7 @@ enum RequestProcessing {
             let before = request
             request = try await HookRunner.run("A request processor", pipelineRequest.scope) {
                 var copy = before
-                try await processor.process(&copy, of: context.description, attempt: attempt)
+                try await processor(&copy, context.description, attempt)
                 return copy
             }
             guard let problem = request.url.problem else { continue }

@@ -160,7 +160,7 @@ struct CoalescingKey: Hashable, Sendable {
     private let options: TransportOptions
     private let redirectPolicy: RedirectPolicy
     /// Credentials and cookies are added in later steps; until then, their sources are compared.
-    private let authenticators: [ObjectIdentifier]
+    private let authenticators: [HostPattern: ObjectIdentifier]
     private let cookieJar: ObjectIdentifier?
     private let cacheRules: CacheRules
     private let decider: Decider?
@@ -190,12 +190,14 @@ struct CoalescingKey: Hashable, Sendable {
             ?? pipelineRequest.configuration.redirectPolicy
         // The shared transfer retains the configuration, so these object identifiers stay unique.
         // A request that an authenticator sends must not join one that waits for this authenticator.
-        authenticators =
-            pipelineRequest.description.uses.contains(.authenticators)
-            ? pipelineRequest.configuration.authenticators.compactMap {
-                CredentialOperation.kind(for: $0.refresher) == nil
-                    ? ObjectIdentifier($0.refresher) : nil
-            } : []
+        var authenticators: [HostPattern: ObjectIdentifier] = [:]
+        if pipelineRequest.description.uses.contains(.authenticators) {
+            for entry in pipelineRequest.configuration.servedHosts
+            where CredentialOperation.kind(for: entry.refresher) == nil {
+                authenticators[entry.pattern] = ObjectIdentifier(entry.refresher)
+            }
+        }
+        self.authenticators = authenticators
         cookieJar = CookieStep.jar(of: pipelineRequest.context).map { ObjectIdentifier($0) }
         var rules = CacheRules(pipelineRequest.description, pipelineRequest.configuration)
         rules.cacheSeconds = max(0, rules.cacheSeconds)

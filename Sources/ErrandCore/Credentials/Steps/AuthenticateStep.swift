@@ -14,7 +14,7 @@ package final class AuthenticateStep: Step {
     }
 
     private static func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
-        !pipelineRequest.context.configuration.authenticators.isEmpty
+        !pipelineRequest.context.configuration.servedHosts.isEmpty
             && pipelineRequest.context.description.uses.contains(.authenticators)
     }
 
@@ -56,12 +56,12 @@ package final class AuthenticateStep: Step {
     private static func authenticated(
         _ pipelineRequest: PipelineRequest
     ) throws(RequestError) -> AuthenticatedRequest? {
-        let entries = pipelineRequest.configuration.authenticators
+        let entries = pipelineRequest.configuration.servedHosts
         try check(entries)
         guard !pipelineRequest.hasLeftOrigin,
             !pipelineRequest.request.headers.contains(.authorization),
             let host = pipelineRequest.request.host,
-            let entry = entries.first(where: { $0.hosts.matches(host) })
+            let entry = entries.first(where: { $0.pattern.matches(host) })
         else { return nil }
         switch CredentialOperation.kind(for: entry.refresher) {
         case nil: break
@@ -77,14 +77,14 @@ package final class AuthenticateStep: Step {
             round: entry.refresher.round(of: scope))
     }
 
-    private static func check(_ entries: [HostAuthenticator]) throws(RequestError) {
+    private static func check(_ entries: [ServedHosts]) throws(RequestError) {
         for entry in entries {
-            try entry.hosts.check(in: "an authenticator")
-            guard let limit = entry.refreshTimeout, limit <= .zero else { continue }
+            try entry.pattern.check(in: "authenticators")
+            guard let limit = entry.authenticator.refreshTimeout, limit <= .zero else { continue }
             throw RequestError(
                 .invalidConfiguration, stage: .adapt,
-                "The refreshTimeout of a HostAuthenticator is \(limit). Set more than zero, or nil for no limit."
-            )
+                "The refreshTimeout of the authenticator for \(entry.pattern) is \(limit). Set more than zero, or "
+                    + "nil for no limit.")
         }
     }
 }
@@ -92,11 +92,11 @@ package final class AuthenticateStep: Step {
 /// One request and its authenticator; a single reference keeps async frames small.
 private final class AuthenticatedRequest: Sendable {
     let pipelineRequest: PipelineRequest
-    let entry: HostAuthenticator
+    let entry: ServedHosts
     private let scope: String
     private let round: Int
 
-    init(pipelineRequest: PipelineRequest, entry: HostAuthenticator, scope: String, round: Int) {
+    init(pipelineRequest: PipelineRequest, entry: ServedHosts, scope: String, round: Int) {
         self.pipelineRequest = pipelineRequest
         self.entry = entry
         self.scope = scope
@@ -159,9 +159,10 @@ private final class AuthenticatedRequest: Sendable {
         guard !request.url.hasOrigin(of: pipelineRequest.request.url) else { return }
         throw RequestError(
             .invalidURL, stage: .adapt,
-            "The authenticator of \(entry.hosts) changed the URL's scheme, host or port, to which its credentials "
+            "The authenticator for \(entry.pattern) changed the URL's scheme, host or port, to which its credentials "
                 + "belong; nothing was sent. "
-                + (request.url.problem ?? "Change them in a request processor."))
+                + (request.url.problem
+                    ?? "Change them in a request processor or in Configuration.prepare."))
     }
 
     func send(_ request: TransportRequest, _ next: Next) async throws(RequestError) -> Response {

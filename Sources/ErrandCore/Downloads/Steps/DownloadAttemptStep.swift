@@ -97,7 +97,7 @@ private struct Attempt: Sendable {
         guard let refresh = session.urlRefresh(after: error) else { throw error }
         let text: String?
         do {
-            text = try await pipelineRequest.scope.run { try await refresh.refreshedURL(error) }
+            text = try await pipelineRequest.scope.run { try await refresh(error) }
         } catch {
             try pipelineRequest.scope.check()
             throw RequestError.refreshFailed(error)

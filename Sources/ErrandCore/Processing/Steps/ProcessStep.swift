@@ -127,11 +127,14 @@ package final class ProcessStep: Step {
     }
 
     private func run(
-        _ processor: any ResponseProcessor, on response: Response, _ scope: CancellationScope
+        _ processor: @escaping @Sendable (inout Response) async throws -> Void,
+        on response: Response, _ scope: CancellationScope
     ) async throws(RequestError) -> Response {
         do {
             return try await scope.run {
-                try await processor.process(response, attempt: response.attempts)
+                var copy = response
+                try await processor(&copy)
+                return copy
             }
         } catch var error as RequestError {
             if error.response == nil, !error.isCancellation { error.response = response }
@@ -163,7 +166,9 @@ package final class ProcessStep: Step {
             let before = error
             // The processor does not throw; cancellation does, and discards its result.
             let after = try? await pipelineRequest.scope.run {
-                await processor.process(before, attempt: before.attempts)
+                var copy = before
+                await processor(&copy)
+                return copy
             }
             error = after ?? before
         }

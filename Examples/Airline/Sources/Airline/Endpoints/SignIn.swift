@@ -18,7 +18,10 @@ final class SignIn: BaseRequest, TypedRequest {
     override var requestSerializer: RequestSerializer { .json }
     override func configure(_ request: inout RequestDescription) {
         super.configure(&request)
-        request.responseProcessors += [Complaint.Check()]
+        // Runs off the main actor, and for cached responses too.
+        request.responseProcessors.append { response in
+            if let text = response.json["complaint"].string { throw Complaint(text: text) }
+        }
     }
     var decoder: ResponseDecoder<String> {
         ResponseDecoder { $0.json["token"].string ?? "" }
@@ -28,14 +31,4 @@ final class SignIn: BaseRequest, TypedRequest {
 /// An error that the server reports in the response body.
 struct Complaint: Error {
     var text: String
-
-    /// Throws the complaint of a response.
-    ///
-    /// It runs off the main actor, and for cached responses too.
-    struct Check: ResponseProcessor {
-        func process(_ response: Response, attempt: Int) async throws -> Response {
-            if let text = response.json["complaint"].string { throw Complaint(text: text) }
-            return response
-        }
-    }
 }

@@ -2,22 +2,15 @@ import Foundation
 import HTTPTypes
 import Synchronization
 
-/// `Digest` authentication (RFC 7616, also servers of RFC 2069), which never sends the password.
-///
-/// Supports MD5, SHA-256 and SHA-512-256, each with and without `-sess`; `auth`, and `auth-int` for
-/// bodies in memory; `userhash`, `stale` and `nextnonce`. Of several challenges, the first with a SHA-2 algorithm is
-/// used. The first request to a server gets a 401
-/// with the challenge and is sent again; later ones carry credentials at once. Challenges are kept
-/// for each origin.
-public final class DigestAuthenticator: Authenticator {
+/// `Digest` authentication (RFC 7616, also servers of RFC 2069), with the challenges of each origin.
+package final class DigestScheme: Authenticator {
     private let user: String
     private let password: String
     private let makeClientNonce: @Sendable () -> String
     /// The least recently used origins are removed; their servers send the challenge again.
     private let sessions = Mutex(LRUTable<String, DigestSession>(limit: 1024))
 
-    /// Creates an authenticator.
-    public convenience init(user: String, password: String) {
+    convenience init(user: String, password: String) {
         self.init(user: user, password: password) {
             var generator = SystemRandomNumberGenerator()
             return (0..<2).map { _ in String(generator.next(), radix: 16) }.joined()
@@ -33,15 +26,15 @@ public final class DigestAuthenticator: Authenticator {
     }
 
     /// The URL's origin, because each server has its own challenge.
-    public func scope(of url: HTTPURL) -> String { url.origin }
+    package func scope(of url: HTTPURL) -> String { url.origin }
 
     /// A digest of user and password, which differs in each process.
-    public func cacheIdentity(for url: HTTPURL) async throws -> String? {
+    package func cacheIdentity(for url: HTTPURL) async throws -> String? {
         Credentials.identity(user: user, password: password)
     }
 
     /// Adds credentials for the server's challenge if it is known.
-    public func apply(to request: inout TransportRequest) async throws {
+    package func apply(to request: inout TransportRequest) async throws {
         let used = sessions.withLock { $0.change(request.url.origin) { $0.use() } }
         guard let used else { return }
         var body: Data?
@@ -68,7 +61,7 @@ public final class DigestAuthenticator: Authenticator {
     /// Stores the challenge of a 401.
     ///
     /// Returns false if the server refused user and password themselves: they are not tried again.
-    public func refresh(
+    package func refresh(
         after response: Response, to request: TransportRequest
     ) async throws -> Bool {
         let challenges = AuthenticationChallenge.parse(response.headers[values: .wwwAuthenticate])
@@ -95,7 +88,7 @@ public final class DigestAuthenticator: Authenticator {
     }
 
     /// Stores a `nextnonce` (RFC 7616 §3.5), and marks the current nonce as accepted.
-    public func observe(_ response: Response, to request: TransportRequest) {
+    package func observe(_ response: Response, to request: TransportRequest) {
         guard request.headers[.authorization]?.starts(withBytes: "Digest ") == true else { return }
         let next = response.headers[values: Self.information]
             .flatMap(AuthenticationChallenge.parameters(of:))
@@ -106,13 +99,6 @@ public final class DigestAuthenticator: Authenticator {
     }
 
     private static let information = HTTPField.Name.authenticationInfo
-}
-
-extension DigestAuthenticator: CustomStringConvertible, CustomReflectable {
-    /// The type's name, without user and password.
-    public var description: String { "DigestAuthenticator" }
-    /// No children.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 /// A challenge and the state of its use; a pure value.
