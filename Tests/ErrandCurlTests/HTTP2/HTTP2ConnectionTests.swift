@@ -80,7 +80,7 @@ struct HTTP2ConnectionTests {
             seen.withLock { $0 = frames }
             connection.waitForClose()
         }
-        let body = HTTPBody.string("abc").trailers(["X-Sum"]) { ["X-Sum": "294"] }
+        let body = HTTPBody.string("abc").trailers([.custom("X-Sum")]) { [.custom("X-Sum"): "294"] }
         let receiver = RecordingReceiver()
         let transport = CurlTransport()
         _ = transport.start(try request(server, .post, body: body), receiver: receiver)
