@@ -48,9 +48,10 @@ import Testing
         fixture.agent.start(RequestDescription(endpoint: "Test", url: url))
     }
 
-    private func untilWaiting(_ count: Int, for authenticator: any Authenticator) async {
+    /// Waits until two requests wait for the refresh, or until there is a second refresh.
+    private func untilBothWait(for authenticator: any Authenticator) async {
         let refresher = CredentialRefresher.refresher(of: authenticator)
-        while refresher.waitingCount < count { await Task.yield() }
+        while refresher.waitingCount < 2, source.refreshes < 2 { await Task.yield() }
     }
 
     @Test func refreshContinuesWhileOtherEntriesAreSet() async throws {
@@ -65,7 +66,7 @@ import Testing
             "third.example": .bearer("third"), "*.example.com": authenticator,
         ]
         let second = start("second", fixture)
-        await untilWaiting(2, for: authenticator)
+        await untilBothWait(for: authenticator)
         source.gate.open()
         for task in [first, second] { #expect(try await task.response().status == .ok) }
         #expect(source.refreshes == 1)
@@ -80,7 +81,7 @@ import Testing
             fixture(["api.example.com": authenticator]), fixture(["*.example.com": authenticator]),
         ]
         let tasks = fixtures.map { start("x", $0) }
-        await untilWaiting(2, for: authenticator)
+        await untilBothWait(for: authenticator)
         source.gate.open()
         for task in tasks { #expect(try await task.response().status == .ok) }
         #expect(source.refreshes == 1)
