@@ -8,7 +8,7 @@
     ///
     /// ``TransferState`` decides about the end and the receiver; the connection decides how the request
     /// is sent and what its input means.
-    final class Exchange {
+    final class Exchange: TransferOwner {
         unowned(unsafe) let engine: Engine
         let transfer: CurlTransfer
         /// The number among the engine's exchanges.
@@ -31,7 +31,7 @@
         @exclusivity(unchecked) var deadlines = Deadlines()
 
         let receiver: (any TransferReceiver)?
-        @exclusivity(unchecked) var connection: Connection?
+        @exclusivity(unchecked) var connection: OpenConnection?
         /// The stream on a shared connection; `nil` if it has ended.
         @exclusivity(unchecked) var stream: StreamKey?
         /// The body as frames of the stream.
@@ -112,6 +112,9 @@
             do throws(RequestError) {
                 if let source = transfer.source { upload = Upload(try source.get()) }
                 if let length = upload?.length, length < 0 { throw Self.hasNegativeLength }
+                if key.version == .http2, TLSLibrary.loaded == nil {
+                    throw CurlFailure.noHTTP2(wasSent: false)
+                }
                 // A request that must not be sent fails before a connection is opened.
                 if key.mayBeShared { head = try makeHead() } else { try writeHead() }
             } catch {
@@ -142,7 +145,7 @@
         }
 
         /// The request is about to be written on a connection.
-        func willSend(on connection: Connection, isReused: Bool) {
+        func willSend(on connection: OpenConnection, isReused: Bool) {
             sendCount += 1
             isSourceEmpty = false
             hasResponseBegun = false
@@ -156,13 +159,13 @@
 
         /// Checks a connection over TLS against the pins of the request's host; returns whether the
         /// receiver was notified of a mismatch.
-        func reportsPins(of connection: Connection) throws(RequestError) -> Bool {
+        func reportsPins(of connection: OpenConnection) throws(RequestError) -> Bool {
             guard case .own(let trust) = trust, let handle = connection.connector?.handle else {
                 return false
             }
             let mismatches = try trust.checkPins(of: handle)
             for mismatch in mismatches { receiver?.didNotice(mismatch) }
-            if !mismatches.isEmpty { loop.sockets.expireIdleCheck() }
+            if !mismatches.isEmpty { loop.idleCheck.expire() }
             return !mismatches.isEmpty
         }
 

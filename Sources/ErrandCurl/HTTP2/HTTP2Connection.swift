@@ -8,8 +8,8 @@
     /// A connection that carries HTTP/2 requests, many at once.
     ///
     /// ``SessionState`` decides about frames, streams and windows, ``HealthCheck`` about silence; this
-    /// class reads and writes. What is written in a turn of the loop is sent at its end.
-    final class HTTP2Connection: Connection {
+    /// class reads and writes. The frames of a turn of the loop are sent at its end.
+    final class HTTP2Connection: OpenConnection {
         /// The number of bytes that wait to be sent from which on no content is added.
         private static let outputLimit = 64 << 10
         /// The number of bytes that wait to be sent from which on nothing is read, because the server
@@ -49,7 +49,7 @@
         }
 
         /// Starts the session, with the input that has arrived already.
-        func begin(_ early: [UInt8]) {
+        override func begin(_ early: [UInt8]) {
             session.start(into: output)
             if !early.isEmpty {
                 session.inputArrived(at: loop.now)
@@ -107,6 +107,7 @@
             }
             // The pool asks for places before.
             guard let key else { throw CurlFailure.unknown }
+            if session.streamCount == 1 { health.beginsToWait(at: loop.now) }
             exchange.times.headBytesSent += Int64(output.count - start)
             while exchanges.count <= key.slot { exchanges.append(nil) }
             exchanges[key.slot] = exchange
@@ -258,7 +259,7 @@
         /// Adds content of the bodies, a frame of each in turn.
         private func fill() {
             // The sources and the receivers may take any time.
-            loop.sockets.expireIdleCheck()
+            loop.idleCheck.expire()
             while pending < Self.outputLimit, !senders.isEmpty, !isClosed {
                 let exchange = senders.removeFirst()
                 if exchange.transfer.signals().contains(.cancel) {
