@@ -31,6 +31,8 @@
         @exclusivity(unchecked) var deadlines = Deadlines()
 
         let receiver: (any TransferReceiver)?
+        /// The receiver, if it takes over the stream of an extended CONNECT.
+        private(set) var streamOwner: (any ConnectionOwner)?
         @exclusivity(unchecked) var connection: OpenConnection?
         /// The stream on a shared connection; `nil` if it has ended.
         @exclusivity(unchecked) var stream: StreamKey?
@@ -47,6 +49,8 @@
         @exclusivity(unchecked) var unread: [UInt8] = []
         /// The end of a stream whose content the receiver has not accepted yet.
         @exclusivity(unchecked) var streamEnd: StreamEnd?
+        /// Whether the server has ended its direction of a stream that was handed over.
+        @exclusivity(unchecked) var isInputEnded = false
         let mayReplay: Bool
         /// Whether the request was sent again because its connection was lost.
         @exclusivity(unchecked) var hasReplayed = false
@@ -92,15 +96,17 @@
                 request.options.mayReplay && request.method.isIdempotent
                 && request.body?.isReplayable != false
             body.reset(request.options)
+            if key.mayBeShared, let owner = connectionOwner, owner.extendedProtocol != nil {
+                streamOwner = owner
+            }
             if key.version == .automatic, usesHTTP11 { key.requireHTTP11() }
         }
 
         /// Whether a request that may be sent with either version uses HTTP/1.1.
         private var usesHTTP11: Bool {
-            // Without OpenSSL no list of protocols can be offered. A connection that switches its
-            // protocol is one of HTTP/1.1.
-            TLSLibrary.loaded == nil || engine.requiresHTTP11(transfer.request)
-                || transfer.request.headers.contains(.upgrade) && receiver is any ConnectionOwner
+            // Without OpenSSL no list of protocols can be offered. 101 is a response of HTTP/1.1.
+            if TLSLibrary.loaded == nil || engine.requiresHTTP11(transfer.request) { return true }
+            return streamOwner == nil && connectionOwner != nil
         }
 
         // MARK: - Start
@@ -230,7 +236,8 @@
 
         private func makeHead() throws(RequestError) -> RequestHead {
             try RequestHead(
-                transfer.request, body: announcedBody, codings: ContentCoding.announcement)
+                transfer.request, body: announcedBody, codings: ContentCoding.announcement,
+                protocolName: streamOwner?.extendedProtocol)
         }
 
         // MARK: - Signals
@@ -322,6 +329,15 @@
             continueAt = .never
             startDeadlines()
             engine.acquire(for: self, isNew: true)
+        }
+
+        /// The server does not accept the extended CONNECT of the request (RFC 8441 §3), which HTTP/1.1 can replace.
+        func useHTTP11() {
+            guard key.version == .automatic else {
+                return fail(CurlFailure.noExtendedConnect(transfer.request))
+            }
+            key.requireHTTP11()
+            engine.acquire(for: self)
         }
 
         /// The connection for the exchange could not be opened.
