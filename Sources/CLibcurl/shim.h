@@ -13,9 +13,6 @@
 static inline CURLcode errand_set_long(CURL *handle, CURLoption option, long value) {
     return curl_easy_setopt(handle, option, value);
 }
-static inline CURLcode errand_set_offset(CURL *handle, CURLoption option, curl_off_t value) {
-    return curl_easy_setopt(handle, option, value);
-}
 static inline CURLcode errand_set_pointer(CURL *handle, CURLoption option, const void *value) {
     return curl_easy_setopt(handle, option, value);
 }
@@ -28,27 +25,10 @@ static inline CURLcode errand_set_blob(CURL *handle, CURLoption option, const vo
 }
 
 /* The callbacks of an easy handle. */
-typedef size_t (*errand_data_callback)(char *bytes, size_t size, size_t count, void *context);
-typedef int (*errand_seek_callback)(void *context, curl_off_t offset, int origin);
 typedef CURLcode (*errand_tls_context_callback)(CURL *handle, void *tls, void *context);
-typedef int (*errand_request_callback)(
-    void *context, char *remote, char *local, int remote_port, int local_port);
 typedef curl_socket_t (*errand_open_callback)(
     void *context, curlsocktype purpose, struct curl_sockaddr *address);
 typedef int (*errand_close_callback)(void *context, curl_socket_t socket);
-typedef int (*errand_debug_callback)(
-    CURL *handle, curl_infotype type, char *bytes, size_t count, void *context);
-
-static inline CURLcode errand_set_data_callback(
-    CURL *handle, CURLoption option, errand_data_callback callback) {
-    return curl_easy_setopt(handle, option, callback);
-}
-static inline CURLcode errand_set_seek_callback(CURL *handle, errand_seek_callback callback) {
-    return curl_easy_setopt(handle, CURLOPT_SEEKFUNCTION, callback);
-}
-static inline CURLcode errand_set_request_callback(CURL *handle, errand_request_callback callback) {
-    return curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, callback);
-}
 static inline CURLcode errand_set_tls_context_callback(
     CURL *handle, errand_tls_context_callback callback) {
     return curl_easy_setopt(handle, CURLOPT_SSL_CTX_FUNCTION, callback);
@@ -59,17 +39,6 @@ static inline CURLcode errand_set_open_callback(CURL *handle, errand_open_callba
 static inline CURLcode errand_set_close_callback(CURL *handle, errand_close_callback callback) {
     return curl_easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, callback);
 }
-static inline CURLcode errand_set_debug_callback(CURL *handle, errand_debug_callback callback) {
-    return curl_easy_setopt(handle, CURLOPT_DEBUGFUNCTION, callback);
-}
-
-/* Null disables the callback. libcurl frees the list. */
-typedef int (*errand_trailer_callback)(struct curl_slist **list, void *context);
-static inline CURLcode errand_set_trailer_callback(
-    CURL *handle, errand_trailer_callback callback) {
-    return curl_easy_setopt(handle, CURLOPT_TRAILERFUNCTION, callback);
-}
-
 /* curl_easy_getinfo. */
 static inline CURLcode errand_get_long(CURL *handle, CURLINFO info, long *value) {
     return curl_easy_getinfo(handle, info, value);
@@ -167,26 +136,6 @@ static inline void errand_name_thread(const char *name) {
 static inline int errand_socket(const struct curl_sockaddr *address) {
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
-/* The port of an address, or 0. IPv4 and IPv6 addresses have it in the same place. */
-static inline int errand_port_number(const struct sockaddr *address) {
-    if (address->sa_family != AF_INET && address->sa_family != AF_INET6) return 0;
-    return ntohs(((const struct sockaddr_in *)address)->sin_port);
-}
-static inline int errand_port(const struct curl_sockaddr *address) {
-    return errand_port_number(&address->addr);
-}
-/* Whether a descriptor is a socket with these ports; 0 for both of a Unix socket. After the peer has reset the
- * connection, its port is unknown, and only the local port is compared. */
-static inline int errand_has_ports(int socket, int local_port, int remote_port) {
-    struct sockaddr_storage address;
-    socklen_t length = sizeof address;
-    if (getsockname(socket, (struct sockaddr *)&address, &length) != 0) return 0;
-    if (local_port == 0) return address.ss_family == AF_UNIX;
-    if (errand_port_number((struct sockaddr *)&address) != local_port) return 0;
-    length = sizeof address;
-    if (getpeername(socket, (struct sockaddr *)&address, &length) != 0) return 1;
-    return errand_port_number((struct sockaddr *)&address) == remote_port;
-}
 /* The bytes that a socket has accepted and that the peer has not acknowledged. */
 typedef struct {
     uint64_t acknowledged; /* from an arbitrary start */
@@ -212,11 +161,6 @@ static inline int errand_get_send_queue(int socket, errand_send_queue *queue) {
         queue->has_times = 0;
     }
     return 0;
-}
-/* How many bytes wait to be read. */
-static inline int errand_unread(int socket) {
-    int count = 0;
-    return ioctl(socket, FIONREAD, &count) == 0 ? count : 0;
 }
 #endif
 

@@ -181,8 +181,7 @@ struct OptionsTests {
             asked.withLock { $0 = head ?? "" }
             connection.write("HTTP/1.1 502 No\r\nContent-Length: 0\r\n\r\n")
         }
-        let record = try await CurlTransport().run(.get, "https://api.example.invalid:444/")
-        {
+        let record = try await CurlTransport().run(.get, "https://api.example.invalid:444/") {
             $0.options.proxy = .url("http://127.0.0.1:\(proxy.port)")
             $0.options.addressOverrides = ["api.example.invalid:444": addresses]
         }

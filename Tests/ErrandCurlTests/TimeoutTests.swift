@@ -37,8 +37,7 @@ struct TimeoutTests {
 
     @Test func stalledHandshakeExceedsConnectLimit() async throws {
         let server = try CancelTests.silent()
-        let record = try await CurlTransport().run(.get, "https://127.0.0.1:\(server.port)/")
-        {
+        let record = try await CurlTransport().run(.get, "https://127.0.0.1:\(server.port)/") {
             $0.timeouts = Timeouts(connect: .milliseconds(120), idle: .seconds(20))
         }
         #expect(record.error?.code == .timedOut)

@@ -24,10 +24,12 @@ package final class RecordingOwner: ConnectionOwner {
     package let demand = Mutex(Demand.more)
 
     private let source: (any BodySource)?
+    package let extendedProtocol: String?
 
     /// - Parameter source: The source of the output; `nil` for a stream, which ``send(_:)`` fills.
-    package init(source: (any BodySource)? = nil) {
+    package init(source: (any BodySource)? = nil, extendedProtocol: String? = nil) {
         self.source = source
+        self.extendedProtocol = extendedProtocol
         (output, sending) = AsyncStream<Data>.makeStream()
         (changes, changed) = AsyncStream<Void>.makeStream()
     }

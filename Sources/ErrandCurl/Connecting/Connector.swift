@@ -10,6 +10,9 @@
     /// open, and libcurl keeps nothing of it. This is not possible over TLS, where libcurl's handle
     /// stays and carries the bytes.
     final class Connector {
+        /// The result of a read.
+        enum ReadResult: Equatable { case bytes(Int), nothing, end, failed }
+
         /// The times of a connect, and the peer.
         struct Facts: Sendable {
             var started = MonotonicTime.never
@@ -23,7 +26,7 @@
         /// The number of the request for which the connect was started.
         let ticket: UInt64
         let handle: UnsafeMutableRawPointer
-        unowned(unsafe) let loop: EventLoop
+        unowned(unsafe) let multi: MultiHandle
         private let errorText = UnsafeMutablePointer<CChar>.allocate(
             capacity: Int(CURL_ERROR_SIZE))
         private let lists = ConnectOptions.Lists()
@@ -36,13 +39,13 @@
         /// - Parameter limit: The time for the connect, `nil` for no limit. libcurl divides it among
         ///   the addresses of the host.
         init(
-            _ key: ConnectionKey, _ ticket: UInt64, limit: Duration?, loop: EventLoop
+            _ key: ConnectionKey, _ ticket: UInt64, limit: Duration?, multi: MultiHandle
         ) throws(RequestError) {
             guard let handle = curl_easy_init() else { throw CurlFailure.cannotStart }
             self.key = key
             self.ticket = ticket
             self.handle = handle
-            self.loop = loop
+            self.multi = multi
             trust = PeerTrust(key.options, host: key.host.name)
             errorText[0] = 0
             facts.started = EventLoop.readClock()
@@ -52,7 +55,7 @@
                 curl_easy_cleanup(handle)
                 throw error
             }
-            guard let multi = loop.multi, curl_multi_add_handle(multi, handle) == CURLM_OK else {
+            guard let owner = multi.handle, curl_multi_add_handle(owner, handle) == CURLM_OK else {
                 curl_easy_cleanup(handle)
                 throw CurlFailure.cannotStart
             }
@@ -111,7 +114,7 @@
         }
 
         /// Reads bytes that TLS has protected.
-        func read(into buffer: UnsafeMutableRawBufferPointer) -> Connection.ReadResult {
+        func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadResult {
             var count = 0
             let result = curl_easy_recv(handle, buffer.baseAddress, buffer.count, &count)
             if result == CURLE_AGAIN { return .nothing }
@@ -125,16 +128,16 @@
             var socket: curl_socket_t = -1
             errand_get_socket(handle, &socket)
             recordFacts()
-            loop.socketToKeep = socket
-            curl_multi_remove_handle(loop.multi, handle)
+            multi.socketToKeep = socket
+            curl_multi_remove_handle(multi.handle, handle)
             // If libcurl has not closed the socket, it still owns it, and a duplicate is used.
-            if socket >= 0, loop.socketToKeep >= 0 {
-                loop.sockets.unwatch(socket)
+            if socket >= 0, multi.socketToKeep >= 0 {
+                multi.sockets.unwatch(socket)
                 socket = fcntl(socket, F_DUPFD_CLOEXEC, 0)
                 // libcurl closes its own, which is counted then.
-                if socket >= 0 { loop.connections.opened() }
+                if socket >= 0 { multi.loop.connections.opened() }
             }
-            loop.socketToKeep = -1
+            multi.socketToKeep = -1
             curl_easy_cleanup(handle)
             guard socket >= 0 else { return -1 }
             let flags = fcntl(socket, F_GETFL)
@@ -153,14 +156,14 @@
                 return -1
             }
             // The engine watches the socket from now on.
-            loop.sockets.unwatch(socket)
-            loop.sockets.closed(socket)
+            multi.sockets.unwatch(socket)
+            multi.sockets.closed(socket)
             return socket
         }
 
         /// Closes the connection and ends the connector.
         func cancel() {
-            curl_multi_remove_handle(loop.multi, handle)
+            curl_multi_remove_handle(multi.handle, handle)
             curl_easy_cleanup(handle)
         }
 
@@ -217,7 +220,7 @@
             facts.nameLookedUp = duration(CURLINFO_NAMELOOKUP_TIME_T)
             facts.connected = duration(CURLINFO_CONNECT_TIME_T)
             facts.secured = key.isSecure ? duration(CURLINFO_APPCONNECT_TIME_T) : nil
-            facts.peer = loop.scratch.peer.text(of: handle)
+            facts.peer = multi.peer.text(of: handle)
         }
 
         private func duration(_ info: CURLINFO) -> Duration? {
@@ -250,15 +253,21 @@
             // libcurl may close a socket after the connector has ended.
             try options.expect(
                 errand_set_pointer(
-                    handle, CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(loop).toOpaque()))
+                    handle, CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(multi).toOpaque()))
             try options.expect(errand_set_close_callback(handle, onConnectorClose))
             if key.usesTLS {
-                try options.expect(errand_set_pointer(handle, CURLOPT_SSL_CTX_DATA, context))
-                try options.expect(
-                    errand_set_tls_context_callback(handle, onConnectorHandshake))
-                let share = loop.sessions.share(for: key.host.name)
+                // Only OpenSSL shows its contexts.
+                if TLSLibrary.loaded != nil {
+                    try options.expect(
+                        errand_set_pointer(handle, CURLOPT_SSL_CTX_DATA, context))
+                    try options.expect(
+                        errand_set_tls_context_callback(handle, onConnectorHandshake))
+                }
+                let share = multi.sessions.share(for: key.host.name)
                 try options.expect(errand_set_pointer(handle, CURLOPT_SHARE, share))
-                if !loop.sessions.isEnabled { try options.set(CURLOPT_SSL_SESSIONID_CACHE, 0) }
+                if !multi.sessions.isEnabled {
+                    try options.set(CURLOPT_SSL_SESSIONID_CACHE, 0)
+                }
             }
             if !key.options.hasDefaults {
                 try options.set(key.options, url: key.url, trust: trust, lists: lists)
@@ -268,7 +277,7 @@
         // MARK: - Callbacks
 
         fileprivate func open(_ address: UnsafePointer<curl_sockaddr>) -> Int32 {
-            let socket = loop.open(address)
+            let socket = multi.open(address)
             if socket < 0, [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) {
                 lacksResources = true
             }
@@ -295,7 +304,7 @@
 
     private let onConnectorClose: errand_close_callback = { context, socket in
         guard let context else { return -1 }
-        return Unmanaged<EventLoop>.fromOpaque(context)._withUnsafeGuaranteedRef {
+        return Unmanaged<MultiHandle>.fromOpaque(context)._withUnsafeGuaranteedRef {
             $0.closeOrKeep(socket)
         }
     }

@@ -44,7 +44,8 @@
                 return CURLE_SSL_CACERT_BADFILE
             }
             // The first handshake on a connection to an `https://` proxy is with the proxy.
-            let isForProxy = isNewSocket && !options.hasDefaults
+            let isForProxy =
+                isNewSocket && !options.hasDefaults
                 && ProxyRoute(options)?.isSecure == true
             isNewSocket = false
             let applied =

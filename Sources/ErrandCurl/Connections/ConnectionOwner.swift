@@ -17,10 +17,17 @@
     /// - ``Transfer/cancel()`` closes the connection at once.
     /// - ``TransferReceiver/didEnd(_:)`` has no error if both sides have ended their directions.
     ///
-    /// Such a request uses HTTP/1.1. For every other receiver, 101 fails with
+    /// Over HTTP/2, an extended CONNECT takes the place of 101 (RFC 8441): the transfer then carries the bytes
+    /// of a stream. It is used on a connection whose server allows it, if ``extendedProtocol`` names a
+    /// protocol. Every other such request uses HTTP/1.1. For every other receiver, 101 fails with
     /// ``RequestError/Code/badServerResponse``.
     package protocol ConnectionOwner: TransferReceiver {
-        /// Called with the head of the 101 response, instead of ``TransferReceiver/didReceive(head:)``;
+        /// The `:protocol` of an extended CONNECT, such as `websocket`.
+        ///
+        /// Default: `nil`, for HTTP/1.1 only.
+        var extendedProtocol: String? { get }
+
+        /// Called with the head of the response, 101 or a success of CONNECT, instead of ``TransferReceiver/didReceive(head:)``;
         /// returns the bytes to send.
         func didSwitchProtocols(_ head: ResponseHead) -> any BodySource
 
@@ -28,8 +35,13 @@
         func didReceiveEnd()
     }
 
+    extension ConnectionOwner {
+        /// `nil`.
+        package var extendedProtocol: String? { nil }
+    }
+
     extension Exchange {
-        /// The receiver, if it takes the connection over after 101.
+        /// The receiver, if it takes the connection over.
         var connectionOwner: (any ConnectionOwner)? {
             guard transfer.request.headers.contains(.upgrade) else { return nil }
             return receiver as? any ConnectionOwner

@@ -8,18 +8,22 @@
     ///
     /// It belongs to the loop. ``ConnectionPool`` decides which connection a request uses, and the
     /// connection's protocol how.
-    final class Engine {
+    final class Engine: LoopClient {
         /// The size of the input buffer, unless a request sets another.
         private static let inputBytes = 64 << 10
 
+        typealias MakeConnection = (Connector.Opened, Engine) throws(RequestError) -> OpenConnection
+
         unowned(unsafe) let loop: EventLoop
-        let poll: Int32
+        let multi: MultiHandle
+        /// Creates the connection of the protocol that was negotiated.
+        private let makeConnection: MakeConnection
         // Unchecked: only the loop's thread uses the engine.
-        @exclusivity(unchecked) private var pool: ConnectionPool<Connection, Exchange>
+        @exclusivity(unchecked) private var pool: ConnectionPool<OpenConnection, Exchange>
         @exclusivity(unchecked) private var connectors: [Connector] = []
         /// The connections by the number of their socket.
-        @exclusivity(unchecked) private var connections: [Connection?] = []
-        @exclusivity(unchecked) private(set) var active: [Exchange] = []
+        @exclusivity(unchecked) private var connections: [OpenConnection?] = []
+        @exclusivity(unchecked) private var active: [Exchange] = []
         @exclusivity(unchecked) private var input = UnsafeMutableRawBufferPointer.allocate(
             byteCount: Engine.inputBytes, alignment: 16)
         /// Buffers for the reads of streamed bodies.
@@ -34,18 +38,23 @@
         private var lastNumber: UInt64 = 0
         private var origins = HTTP11Origins()
         /// The connections that may have input which no event of their socket announces.
-        @exclusivity(unchecked) private var unread: [Connection] = []
+        @exclusivity(unchecked) private var unread: [OpenConnection] = []
         /// The connections with bytes to send at the end of this turn, or of the next one.
-        @exclusivity(unchecked) private var unflushed: [Connection] = []
+        @exclusivity(unchecked) private var unflushed: [OpenConnection] = []
         /// The shared connections that may accept waiting requests.
-        @exclusivity(unchecked) private var withPlaces: [Connection] = []
+        @exclusivity(unchecked) private var withPlaces: [OpenConnection] = []
         /// The shared connections, which may be checked while they are silent.
-        @exclusivity(unchecked) private var shared: [Connection] = []
+        @exclusivity(unchecked) private var shared: [OpenConnection] = []
 
-        init(loop: EventLoop, poll: Int32, configuration: CurlConfiguration) {
+        init(
+            loop: EventLoop, configuration: CurlConfiguration,
+            makeConnection: @escaping MakeConnection
+        ) {
             self.loop = loop
-            self.poll = poll
-            var limits = ConnectionPool<Connection, Exchange>.Limits()
+            multi = MultiHandle(
+                loop: loop, resumesSessions: configuration.resumesTLSSessions)
+            self.makeConnection = makeConnection
+            var limits = ConnectionPool<OpenConnection, Exchange>.Limits()
             if let count = configuration.connectionsPerHost, count > 0 { limits.perHost = count }
             if let count = configuration.maximumConnections, count > 0 { limits.total = count }
             limits.idle = max(1, configuration.idleConnections)
@@ -57,13 +66,17 @@
 
         /// Closes all connections; no exchange is active.
         func cleanUp() {
+            multi.table.isShuttingDown = true
             for connector in connectors { connector.cancel() }
             connectors.removeAll()
             while let connection = pool.nextIdle() { close(connection, .shutDown) }
             for connection in shared { close(connection, .shutDown) }
+            multi.cleanUp()
         }
 
         // MARK: - Exchanges
+
+        var transferCount: Int { active.count }
 
         func start(_ transfer: CurlTransfer) {
             lastNumber += 1
@@ -145,12 +158,10 @@
         }
 
         /// Takes back a connection after an exchange.
-        func release(_ connection: HTTP1Connection, keepsConnection: Bool) {
-            guard keepsConnection, connection.state.isIdle else {
+        func release(_ connection: OpenConnection, keepsConnection: Bool) {
+            guard keepsConnection, connection.prepareForNext() else {
                 return discard(connection, .notPersistent)
             }
-            connection.readsInput = true
-            connection.updateEvents()
             // Unsolicited data must not become the response to the next request.
             if pool.hasWaiter(connection.key), let reason = connection.currentReasonToClose {
                 return discard(connection, reason)
@@ -158,7 +169,7 @@
             give(connection, to: makeAvailable(connection))
         }
 
-        private func makeAvailable(_ connection: HTTP1Connection) -> Exchange? {
+        private func makeAvailable(_ connection: OpenConnection) -> Exchange? {
             pool.release(
                 connection, connection.key, at: loop.now, lifetime: connection.idleLifetime)
         }
@@ -167,7 +178,7 @@
         ///
         /// Cancelled exchanges are skipped in a loop: a call for each of them, from the end of the
         /// one before, would exhaust the stack.
-        private func give(_ connection: HTTP1Connection, to first: Exchange?) {
+        private func give(_ connection: OpenConnection, to first: Exchange?) {
             var waiter = first
             var cancelled: [Exchange] = []
             while let next = waiter, next.transfer.signals().contains(.cancel) {
@@ -185,8 +196,8 @@
         }
 
         /// Keeps a connection that no exchange waits for.
-        private func keep(_ connection: HTTP1Connection) {
-            connection.idleSince = loop.sockets.idleChecks
+        private func keep(_ connection: OpenConnection) {
+            connection.idleSince = loop.idleCheck.count
             if pool.hasTooManyIdle || connection.idleLifetime == 0 { expireIdle() }
             loop.scheduleSweep(
                 by: pool.expiry(of: loop.now, lifetime: connection.idleLifetime))
@@ -195,7 +206,7 @@
         }
 
         /// Closes a connection that was in use.
-        func discard(_ connection: Connection, _ reason: Response.Connection.CloseReason) {
+        func discard(_ connection: OpenConnection, _ reason: Response.Connection.CloseReason) {
             guard close(connection, reason) else { return }
             pool.removeShared(connection.key) { $0 === connection }
             pool.closed(connection.key)
@@ -203,7 +214,7 @@
         }
 
         /// Closes a connection that carries no request, if the pool has it.
-        func closeIdle(_ connection: Connection, _ reason: Response.Connection.CloseReason) {
+        func closeIdle(_ connection: OpenConnection, _ reason: Response.Connection.CloseReason) {
             guard pool.closedIdle(connection.key, where: { $0 === connection }) else { return }
             close(connection, reason)
             startConnects()
@@ -212,11 +223,11 @@
         /// Closes a connection; returns false if it is closed already.
         @discardableResult
         private func close(
-            _ connection: Connection, _ reason: Response.Connection.CloseReason
+            _ connection: OpenConnection, _ reason: Response.Connection.CloseReason
         ) -> Bool {
             guard holds(connection) else { return false }
             connection.sayGoodbye()
-            loop.connectionTable.willClose(connection.socket, because: reason)
+            multi.table.willClose(connection.socket, because: reason)
             connections[Int(connection.socket)] = nil
             shared.removeAll { $0 === connection }
             connection.close()
@@ -230,7 +241,7 @@
                 case .connect(let key, let waiter, let ticket):
                     let limit = waiter.transfer.request.timeouts.connect
                     do throws(RequestError) {
-                        let connector = try Connector(key, ticket, limit: limit, loop: loop)
+                        let connector = try Connector(key, ticket, limit: limit, multi: multi)
                         connectors.append(connector)
                     } catch {
                         pool.connectFailed(key)?.connectFailed(error)
@@ -239,8 +250,12 @@
             }
         }
 
+        func collect() {
+            while let (handle, result) = multi.nextFinished() { finishConnect(handle, result) }
+        }
+
         /// Takes the result of a connect.
-        func finishConnect(_ handle: UnsafeMutableRawPointer, _ result: CURLcode) {
+        private func finishConnect(_ handle: UnsafeMutableRawPointer, _ result: CURLcode) {
             guard let index = connectors.firstIndex(where: { $0.handle == handle }) else { return }
             let connector = connectors.remove(at: index)
             let key = connector.key
@@ -266,26 +281,15 @@
         /// Uses a new connection with the protocol that was negotiated.
         private func use(_ opened: Connector.Opened) throws(RequestError) {
             let key = opened.connector.key
-            if opened.speaksHTTP2 {
-                let connection = try HTTP2Connection(opened, engine: self)
-                add(connection)
+            let connection = try makeConnection(opened, self)
+            add(connection)
+            guard !connection.isShared else {
                 shared.append(connection)
                 pool.connectedShared(connection, key, at: loop.now)
                 loop.scheduleSweep(by: pool.expiry(of: loop.now))
-                // The server speaks HTTP/2 now.
-                let host = key.host
-                while key.version == .automatic,
-                    let former = pool.nextIdleExclusive(where: {
-                        $0.host == host && $0.version == .automatic
-                    })
-                {
-                    close(former, .superseded)
-                }
-                connection.begin(opened.early)
-                return
+                closeFormer(key)
+                return connection.begin(opened.early)
             }
-            let connection = try HTTP1Connection(opened, engine: self)
-            add(connection)
             guard key.version != .http2 else {
                 let waiters = pool.removeWaiters(key)
                 pool.connectClosed(key)
@@ -298,7 +302,18 @@
             give(connection, to: pool.connected(connection, key, at: loop.now))
         }
 
-        private func add(_ connection: Connection) {
+        /// Closes idle connections with HTTP/1.1 to a server that speaks HTTP/2 now.
+        private func closeFormer(_ key: ConnectionKey) {
+            guard key.version == .automatic else { return }
+            let host = key.host
+            while let former = pool.nextIdleExclusive(where: {
+                $0.host == host && $0.version == .automatic
+            }) {
+                close(former, .superseded)
+            }
+        }
+
+        private func add(_ connection: OpenConnection) {
             let index = Int(connection.socket)
             if index >= connections.count {
                 connections += repeatElement(nil, count: index + 64 - connections.count)
@@ -310,19 +325,19 @@
 
         /// A shared connection may accept waiting requests, which are given to it in this turn; returns false if none
         /// waits.
-        func offerPlaces(of connection: Connection) -> Bool {
+        func offerPlaces(of connection: OpenConnection) -> Bool {
             guard pool.hasWaiter(connection.key) else { return false }
             withPlaces.append(connection)
             return true
         }
 
         /// A shared connection accepts no further requests; it is closed when it carries none.
-        func drain(_ connection: Connection) {
+        func drain(_ connection: OpenConnection) {
             pool.removeShared(connection.key) { $0 === connection }
         }
 
         /// A shared connection carries no request now.
-        func becameIdle(_ connection: Connection) {
+        func becameIdle(_ connection: OpenConnection) {
             pool.becameIdle(connection.key, at: loop.now) { $0 === connection }
             if pool.hasTooManyIdle { expireIdle() }
             loop.scheduleSweep(by: pool.expiry(of: loop.now))
@@ -343,7 +358,7 @@
         }
 
         /// Gives waiting requests to a shared connection.
-        func givePlaces(of connection: Connection) {
+        func givePlaces(of connection: OpenConnection) {
             defer { if holds(connection) { connection.becomeIdleIfUnused() } }
             while holds(connection), connection.hasPlace,
                 let waiter = pool.nextWaiter(connection.key, where: { $0 === connection })
@@ -354,25 +369,29 @@
         }
 
         /// Sends the output of a connection at the end of this turn.
-        func flushLater(_ connection: Connection) { unflushed.append(connection) }
+        func flushLater(_ connection: OpenConnection) { unflushed.append(connection) }
 
         // MARK: - Events
 
-        /// Serves the events of a socket; returns false if it is not one of the engine's.
-        func serve(_ socket: Int32, _ flags: UInt32) -> Bool {
+        func serve(_ socket: Int32, _ flags: UInt32) {
             let index = Int(socket)
             guard connections.indices.contains(index), let connection = connections[index] else {
-                return false
+                return multi.serve(socket, flags)
             }
             connection.serve(flags)
-            return true
         }
+
+        var timer: MonotonicTime { multi.timer }
+
+        func runTimer() { multi.runTimer() }
+
+        func reportClosed() { multi.reportClosed() }
 
         /// Whether there is work that no event announces.
         var isBusy: Bool { !unread.isEmpty || pool.hasDeferredStarts }
 
         /// Reads a connection in the next turn, although its socket may have no event then.
-        func readLater(_ connection: Connection) { unread.append(connection) }
+        func readLater(_ connection: OpenConnection) { unread.append(connection) }
 
         /// Does what was left for the next turn.
         func continueWork() {
@@ -385,7 +404,7 @@
             for connection in connections where holds(connection) { connection.readAgain() }
         }
 
-        private func holds(_ connection: Connection) -> Bool {
+        private func holds(_ connection: OpenConnection) -> Bool {
             let index = Int(connection.socket)
             return connections.indices.contains(index) && connections[index] === connection
         }

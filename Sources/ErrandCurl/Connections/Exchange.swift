@@ -8,7 +8,7 @@
     ///
     /// ``TransferState`` decides about the end and the receiver; the connection decides how the request
     /// is sent and what its input means.
-    final class Exchange {
+    final class Exchange: TransferOwner {
         unowned(unsafe) let engine: Engine
         let transfer: CurlTransfer
         /// The number among the engine's exchanges.
@@ -31,7 +31,9 @@
         @exclusivity(unchecked) var deadlines = Deadlines()
 
         let receiver: (any TransferReceiver)?
-        @exclusivity(unchecked) var connection: Connection?
+        /// The receiver, if it takes over the stream of an extended CONNECT.
+        private(set) var streamOwner: (any ConnectionOwner)?
+        @exclusivity(unchecked) var connection: OpenConnection?
         /// The stream on a shared connection; `nil` if it has ended.
         @exclusivity(unchecked) var stream: StreamKey?
         /// The body as frames of the stream.
@@ -47,6 +49,8 @@
         @exclusivity(unchecked) var unread: [UInt8] = []
         /// The end of a stream whose content the receiver has not accepted yet.
         @exclusivity(unchecked) var streamEnd: StreamEnd?
+        /// Whether the server has ended its direction of a stream that was handed over.
+        @exclusivity(unchecked) var isInputEnded = false
         let mayReplay: Bool
         /// Whether the request was sent again because its connection was lost.
         @exclusivity(unchecked) var hasReplayed = false
@@ -92,15 +96,17 @@
                 request.options.mayReplay && request.method.isIdempotent
                 && request.body?.isReplayable != false
             body.reset(request.options)
+            if key.mayBeShared, let owner = connectionOwner, owner.extendedProtocol != nil {
+                streamOwner = owner
+            }
             if key.version == .automatic, usesHTTP11 { key.requireHTTP11() }
         }
 
         /// Whether a request that may be sent with either version uses HTTP/1.1.
         private var usesHTTP11: Bool {
-            // Without OpenSSL no list of protocols can be offered. A connection that switches its
-            // protocol is one of HTTP/1.1.
-            TLSLibrary.loaded == nil || engine.requiresHTTP11(transfer.request)
-                || transfer.request.headers.contains(.upgrade) && receiver is any ConnectionOwner
+            // Without OpenSSL no list of protocols can be offered. 101 is a response of HTTP/1.1.
+            if TLSLibrary.loaded == nil || engine.requiresHTTP11(transfer.request) { return true }
+            return streamOwner == nil && connectionOwner != nil
         }
 
         // MARK: - Start
@@ -112,6 +118,9 @@
             do throws(RequestError) {
                 if let source = transfer.source { upload = Upload(try source.get()) }
                 if let length = upload?.length, length < 0 { throw Self.hasNegativeLength }
+                if key.version == .http2, TLSLibrary.loaded == nil {
+                    throw CurlFailure.noHTTP2(wasSent: false)
+                }
                 // A request that must not be sent fails before a connection is opened.
                 if key.mayBeShared { head = try makeHead() } else { try writeHead() }
             } catch {
@@ -142,7 +151,7 @@
         }
 
         /// The request is about to be written on a connection.
-        func willSend(on connection: Connection, isReused: Bool) {
+        func willSend(on connection: OpenConnection, isReused: Bool) {
             sendCount += 1
             isSourceEmpty = false
             hasResponseBegun = false
@@ -156,13 +165,13 @@
 
         /// Checks a connection over TLS against the pins of the request's host; returns whether the
         /// receiver was notified of a mismatch.
-        func reportsPins(of connection: Connection) throws(RequestError) -> Bool {
+        func reportsPins(of connection: OpenConnection) throws(RequestError) -> Bool {
             guard case .own(let trust) = trust, let handle = connection.connector?.handle else {
                 return false
             }
             let mismatches = try trust.checkPins(of: handle)
             for mismatch in mismatches { receiver?.didNotice(mismatch) }
-            if !mismatches.isEmpty { loop.sockets.expireIdleCheck() }
+            if !mismatches.isEmpty { loop.idleCheck.expire() }
             return !mismatches.isEmpty
         }
 
@@ -227,7 +236,8 @@
 
         private func makeHead() throws(RequestError) -> RequestHead {
             try RequestHead(
-                transfer.request, body: announcedBody, codings: ContentCoding.announcement)
+                transfer.request, body: announcedBody, codings: ContentCoding.announcement,
+                protocolName: streamOwner?.extendedProtocol)
         }
 
         // MARK: - Signals
@@ -319,6 +329,15 @@
             continueAt = .never
             startDeadlines()
             engine.acquire(for: self, isNew: true)
+        }
+
+        /// The server does not accept the extended CONNECT of the request (RFC 8441 §3), which HTTP/1.1 can replace.
+        func useHTTP11() {
+            guard key.version == .automatic else {
+                return fail(CurlFailure.noExtendedConnect(transfer.request))
+            }
+            key.requireHTTP11()
+            engine.acquire(for: self)
         }
 
         /// The connection for the exchange could not be opened.

@@ -12,6 +12,15 @@
                     + (wasSent ? "" : "Nothing was sent. ") + "Use the automatic version.")
         }
 
+        /// The error for a request whose server does not accept the extended CONNECT, and that cannot use HTTP/1.1; nothing
+        /// was sent.
+        static func noExtendedConnect(_ request: TransportRequest) -> RequestError {
+            RequestError(
+                .unsupported, stage: .transport,
+                "\(request.host ?? "The server") does not accept other protocols over HTTP/2 (RFC 8441). "
+                    + "Use the automatic version, or .http11.")
+        }
+
         /// The error for a request that the server requires over HTTP/1.1, and that is not sent
         /// again in this way.
         static func needsHTTP11(_ request: TransportRequest) -> RequestError {

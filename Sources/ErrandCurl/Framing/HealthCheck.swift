@@ -34,6 +34,11 @@ struct HealthCheck: Sendable, Hashable {
         sent = nil
     }
 
+    /// Records that a request waits, and none did before: the silence until now means nothing.
+    mutating func beginsToWait(at now: MonotonicTime) {
+        if sent == nil { lastInput = max(lastInput, now) }
+    }
+
     /// Records that a PING was sent.
     mutating func sent(at now: MonotonicTime) { if sent == nil { sent = now } }
 

@@ -86,6 +86,8 @@ struct RequestHead: Sendable {
             case 14 where name == "content-length" || name == "http2-settings": continue
             case 16 where name == "proxy-connection": continue
             case 17 where name == "transfer-encoding": continue
+            // RFC 8441 §5: the stream takes the place of the key.
+            case 17 where name == "sec-websocket-key" && protocolName != nil: continue
             case 19 where name == "proxy-authorization":
                 throw TransportRequest.hasProxyAuthorization
             // A range selects bytes of the encoded form (RFC 9110 §14.2), and a part of it could not be

@@ -20,7 +20,7 @@
         func writeBody(of exchange: Exchange) -> Bool? {
             guard var source = exchange.upload, !writer.isComplete else { return false }
             // The source and the receiver may take any time.
-            loop.sockets.expireIdleCheck()
+            loop.idleCheck.expire()
             // The property is empty meanwhile, so that the bytes it holds back are not copied.
             exchange.upload = nil
             let step = writer.write(from: &source, into: engine.output, limit: 32 << 10)

@@ -8,7 +8,7 @@
     /// A connection that carries HTTP/1.1 requests one after another.
     ///
     /// ``ConnectionState`` and ``ResponseParser`` decide; this class reads and writes.
-    final class HTTP1Connection: Connection {
+    final class HTTP1Connection: OpenConnection {
         /// The result of a write.
         enum WriteResult { case complete, partial, failed }
 
@@ -30,11 +30,6 @@
         @exclusivity(unchecked) private var sent = 0
         /// Whether input is read without use: it follows a complete response whose request is not completely sent.
         @exclusivity(unchecked) var discardsInput = false
-        /// The time for which the server keeps the idle connection, in nanoseconds; `nil` if it is
-        /// unknown.
-        @exclusivity(unchecked) var idleLifetime: UInt64?
-        /// The number of the loop's idle checks when the connection became idle.
-        @exclusivity(unchecked) var idleSince = UInt64.max
         /// Whether the client's direction ends: the rest of the output goes to the socket, because it is
         /// the encrypted end of TLS.
         private var isFinishing = false
@@ -51,15 +46,13 @@
         // MARK: - Idle connections
 
         override var reasonToClose: Response.Connection.CloseReason? {
-            if loop.sockets.isKnownIdle(since: idleSince), !holdsInput { return nil }
+            if loop.idleCheck.isKnownIdle(since: idleSince), !holdsInput { return nil }
             return currentReasonToClose
         }
 
-        /// The reason to close the idle connection, after a look at its input.
-        ///
         /// The loop closes idle connections that have input, but the input may arrive later in the
         /// turn.
-        var currentReasonToClose: Response.Connection.CloseReason? {
+        override var currentReasonToClose: Response.Connection.CloseReason? {
             var byte: UInt8 = 0
             if buffersInput {
                 switch withUnsafeMutableBytes(of: &byte, { read(into: $0) }) {
@@ -71,6 +64,13 @@
             let count = recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
             if count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) { return nil }
             return count > 0 ? .unsolicitedData : .serverClosed
+        }
+
+        override func prepareForNext() -> Bool {
+            guard state.isIdle else { return false }
+            readsInput = true
+            updateEvents()
+            return true
         }
 
         /// Whether OpenSSL, or libcurl, may hold input that no event of the socket announces.

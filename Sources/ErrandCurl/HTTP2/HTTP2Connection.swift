@@ -8,8 +8,8 @@
     /// A connection that carries HTTP/2 requests, many at once.
     ///
     /// ``SessionState`` decides about frames, streams and windows, ``HealthCheck`` about silence; this
-    /// class reads and writes. What is written in a turn of the loop is sent at its end.
-    final class HTTP2Connection: Connection {
+    /// class reads and writes. The frames of a turn of the loop are sent at its end.
+    final class HTTP2Connection: OpenConnection {
         /// The number of bytes that wait to be sent from which on no content is added.
         private static let outputLimit = 64 << 10
         /// The number of bytes that wait to be sent from which on nothing is read, because the server
@@ -27,6 +27,8 @@
         @exclusivity(unchecked) private var exchanges: [Exchange?] = []
         /// The exchanges whose bodies may be sent now, in the order of their turns.
         @exclusivity(unchecked) private var senders: [Exchange] = []
+        /// The exchanges that wait for SETTINGS, which say whether an extended CONNECT is allowed.
+        private var tunnels: [Exchange] = []
         @exclusivity(unchecked) private var health: HealthCheck
         private var pings: UInt64 = 0
         /// Whether the connection sends at the end of this turn, or of the next one.
@@ -49,7 +51,7 @@
         }
 
         /// Starts the session, with the input that has arrived already.
-        func begin(_ early: [UInt8]) {
+        override func begin(_ early: [UInt8]) {
             session.start(into: output)
             if !early.isEmpty {
                 session.inputArrived(at: loop.now)
@@ -70,6 +72,9 @@
 
         override func carry(_ exchange: Exchange) {
             guard exchange.willUseConnection() else { return becomeIdleIfUnused() }
+            if exchange.streamOwner != nil, !session.peer.allowsConnectProtocol {
+                return awaitSettings(exchange)
+            }
             do throws(RequestError) {
                 let head = try exchange.takeHead()
                 try check(head, exchange.transfer.request)
@@ -82,6 +87,27 @@
                     return close(.failed)
                 }
                 becomeIdleIfUnused()
+            }
+        }
+
+        /// Lets an extended CONNECT wait for the server's SETTINGS (RFC 8441 §3), unless they have refused it.
+        private func awaitSettings(_ exchange: Exchange) {
+            guard !session.peer.isKnown else {
+                exchange.useHTTP11()
+                return becomeIdleIfUnused()
+            }
+            exchange.connection = self
+            tunnels.append(exchange)
+        }
+
+        /// Goes on with the exchanges that have waited for SETTINGS.
+        private func settingsArrived() {
+            guard !tunnels.isEmpty, session.peer.isKnown else { return }
+            let waiting = tunnels
+            tunnels = []
+            for exchange in waiting {
+                exchange.connection = nil
+                carry(exchange)
             }
         }
 
@@ -107,12 +133,14 @@
             }
             // The pool asks for places before.
             guard let key else { throw CurlFailure.unknown }
+            if session.streamCount == 1 { health.beginsToWait(at: loop.now) }
             exchange.times.headBytesSent += Int64(output.count - start)
             while exchanges.count <= key.slot { exchanges.append(nil) }
             exchanges[key.slot] = exchange
             exchange.stream = key
             exchange.unread = []
             exchange.streamEnd = nil
+            exchange.isInputEnded = false
             exchange.trailers = HTTPFields()
             flushLater()
             exchange.willSend(on: self, isReused: wasUsed)
@@ -142,6 +170,7 @@
         }
 
         override func leave(_ exchange: Exchange, _ ending: TransferState.Ending) {
+            if !tunnels.isEmpty { tunnels.removeAll { $0 === exchange } }
             guard let key = exchange.stream, carried(on: key) === exchange else { return }
             let wasSilent = !exchange.hasResponseBegun
             remove(exchange, key)
@@ -192,7 +221,7 @@
         }
 
         override func becomeIdleIfUnused() {
-            guard !isClosed, session.streamCount == 0 else { return }
+            guard !isClosed, session.streamCount == 0, tunnels.isEmpty else { return }
             if session.phase == .draining || session.isExhausted { return close(.serverClosed) }
             engine.becameIdle(self)
         }
@@ -258,7 +287,7 @@
         /// Adds content of the bodies, a frame of each in turn.
         private func fill() {
             // The sources and the receivers may take any time.
-            loop.sockets.expireIdleCheck()
+            loop.idleCheck.expire()
             while pending < Self.outputLimit, !senders.isEmpty, !isClosed {
                 let exchange = senders.removeFirst()
                 if exchange.transfer.signals().contains(.cancel) {
@@ -399,7 +428,16 @@
                 connector?.alertError(for: $0.transfer.request, $0.options)
             }
             isBroken = true
+            let waiting = tunnels
+            tunnels = []
             close(reason)
+            for exchange in waiting {
+                exchange.connection = nil
+                exchange.lost(
+                    isReused: wasUsed, alert: nil,
+                    error: ResponseFault.lostBeforeHead.error(
+                        host: exchange.transfer.request.host ?? ""))
+            }
             for (exchange, alert) in zip(left, alerts) {
                 guard let key = exchange.stream, carried(on: key) === exchange else {
                     continue
@@ -444,6 +482,7 @@
                 case .sendable(let key):
                     if let exchange = carried(on: key) { queue(exchange) }
                 case .changed:
+                    settingsArrived()
                     for exchange in exchanges { if let exchange { queue(exchange) } }
                     if isOffered { _ = engine.offerPlaces(of: self) }
                 case .draining:
@@ -462,8 +501,14 @@
                 _ = send(UnsafeRawBufferPointer(rebasing: output.contents[sent...]))
             }
             let left = exchanges.compactMap { $0 }
+            let waiting = tunnels
+            tunnels = []
             isBroken = true
             close(.failed)
+            for exchange in waiting {
+                exchange.connection = nil
+                exchange.fail(fault.error(host: exchange.transfer.request.host ?? ""))
+            }
             for exchange in left {
                 guard let key = exchange.stream, carried(on: key) === exchange else {
                     continue
@@ -496,6 +541,13 @@
             exchange.times.receivedInput()
             exchange.times.headBytesReceived += Int64(head.size - 32 * (head.fields.count + 1))
             exchange.hasResponseBegun = true
+            if let owner = exchange.streamOwner, head.status.code < 300 {
+                exchange.handOver(to: owner, head)
+                // The source decides about the end.
+                exchange.frames = RequestBodyFrames(RequestHead.Body())
+                queue(exchange)
+                return proceed(exchange, key, continuation)
+            }
             let (hasBody, fault) = exchange.prepare(for: head)
             var continuation = continuation
             // A response instead of 100 (Continue) suppresses the body.
@@ -529,7 +581,19 @@
         private func proceed(
             _ exchange: Exchange, _ key: StreamKey, _ continuation: SessionState.Continuation
         ) {
+            guard continuation != .receiving, exchange.stream == key else { return }
+            if exchange.streamOwner != nil {
+                exchange.isInputEnded = true
+                reportInputEnd(of: exchange)
+            }
             if continuation == .ended, exchange.stream == key { end(exchange, key, .complete) }
+        }
+
+        /// Notifies the owner of a stream that the server has ended its direction, after all content.
+        private func reportInputEnd(of exchange: Exchange) {
+            guard exchange.isInputEnded, exchange.unread.isEmpty else { return }
+            exchange.isInputEnded = false
+            exchange.streamOwner?.didReceiveEnd()
         }
 
         private func receive(_ failure: StreamFailure, on key: StreamKey) {
@@ -572,6 +636,7 @@
             }
             guard exchange.connection === self else { return }
             if delivered < unread.count { exchange.unread = Array(unread[delivered...]) }
+            reportInputEnd(of: exchange)
             if let key = exchange.stream {
                 session.accept(delivered, of: key, into: output)
                 flushLater()

@@ -1,40 +1,60 @@
 #if os(Linux)
     // Performance annotations: decision 17.
     import CLibcurl
+    import Dispatch
     import ErrandTransport
     import Glibc
 
-    /// The events of the sockets, the mailbox and libcurl's multi handle, which opens connections;
-    /// ``LoopLock`` admits one thread.
+    /// What a loop drives: transfers and their connections.
+    protocol LoopClient: AnyObject {
+        /// The number of transfers that have not ended.
+        var transferCount: Int { get }
+        /// Whether a request waits for a connection, so that the end of another one means work.
+        var hasWaiters: Bool { get }
+        /// Whether there is work that no event announces.
+        var isBusy: Bool { get }
+        /// The time at which ``runTimer()`` is to be called.
+        var timer: MonotonicTime { get }
+
+        func start(_ transfer: CurlTransfer)
+        /// Serves the events of a socket.
+        func serve(_ socket: Int32, _ flags: UInt32)
+        /// Uses the connections that have been opened.
+        func collect()
+        /// Does what was left for the next turn.
+        func continueWork()
+        func runTimer()
+        /// Ends transfers whose deadline has passed; returns the time of the next check.
+        func sweep(at now: MonotonicTime) -> MonotonicTime
+        /// Sends what was collected in the turn.
+        func flush()
+        /// Reports the connections that were closed in the turn.
+        func reportClosed()
+        /// Ends all transfers.
+        func shutDown()
+        /// Closes all connections; no transfer is active.
+        func cleanUp()
+    }
+
+    /// The events of the sockets and the mailbox; ``LoopLock`` admits one thread.
     ///
-    /// Each turn processes socket events, the mailbox, libcurl's timer, deadlines and finished
-    /// connects. Then the loop sleeps until an event or a message (`docs/curl-transport.md`).
+    /// Each turn processes socket events, the mailbox, timers and deadlines. Then the loop sleeps until
+    /// an event or a message (`docs/curl-transport.md`).
     final class EventLoop {
         private let mailbox: Mailbox
         var connections: ConnectionCount { mailbox.connections }
         var reports: ConnectionReports { mailbox.reports }
-        /// The established connections, for events.
-        @exclusivity(unchecked) var connectionTable = ConnectionTable()
-        private let poll: Int32
+        let poll: Int32
         private let wakeUp: Int32
-        let configuration: CurlConfiguration
-        private(set) var multi: UnsafeMutableRawPointer?
-        private var isOpen = false
-        /// The engine; `nil` before the first turn.
-        private(set) var engine: Engine?
-        /// The socket that stays open when libcurl closes it; -1 for none.
-        var socketToKeep: Int32 = -1
+        /// `nil` before the first turn.
+        private var client: (any LoopClient)?
 
         /// The time at which this turn began.
         private(set) var now = EventLoop.readClock()
         /// Buffers that all exchanges share, because only one of them is processed at a time.
         let scratch = LoopScratch()
-        /// TLS sessions for new connections.
-        let sessions: TLSSessionCache
-
-        @exclusivity(unchecked) var sockets: SocketTable
+        @exclusivity(unchecked) var idleCheck = IdleCheck()
         @exclusivity(unchecked) private var batch: [Mailbox.Message] = []
-        var curlTimer = MonotonicTime.never
         private var nextSweep = MonotonicTime.never
         /// The end of the thread's sleep, and whether a caller has run a turn meanwhile.
         private var asleepUntil = MonotonicTime.never
@@ -46,39 +66,10 @@
         private(set) var isShutDown = false
         private var isClosing = false
 
-        init(mailbox: Mailbox, configuration: CurlConfiguration, poll: Int32, wakeUp: Int32) {
+        init(mailbox: Mailbox, poll: Int32, wakeUp: Int32) {
             self.mailbox = mailbox
             self.poll = poll
             self.wakeUp = wakeUp
-            sockets = SocketTable(poll: poll)
-            sessions = TLSSessionCache(isEnabled: configuration.resumesTLSSessions)
-            self.configuration = configuration
-        }
-
-        /// Creates the multi handle, in the first turn of the thread.
-        private func open() {
-            CurlLibrary.initialize()
-            multi = curl_multi_init()
-            isOpen = true
-            guard let multi else { return }
-            let context = Unmanaged.passUnretained(self).toOpaque()
-            _ = errand_multi_set_callbacks(multi, onSocket, onTimer, context)
-            // libcurl counts the connections whose handles carry their bytes, and must not close them; the pool
-            // limits their number.
-            _ = errand_multi_set_long(multi, CURLMOPT_MAXCONNECTS, Int(Int32.max))
-            engine = Engine(loop: self, poll: poll, configuration: configuration)
-        }
-
-        /// Frees libcurl's handles.
-        ///
-        /// Closing connections invokes callbacks, so `deinit` would be too late.
-        private func cleanUp() {
-            connectionTable.isShuttingDown = true
-            engine?.cleanUp()
-            if let multi { curl_multi_cleanup(multi) }
-            reportClosedConnections()
-            multi = nil
-            sessions.close()
         }
 
         // MARK: - Turns
@@ -88,16 +79,16 @@
         /// Returns the number of milliseconds for which the thread may sleep, -1 for no limit;
         /// `nil` if the mailbox is closed and every transfer has ended.
         func turn(_ events: EventBuffer) -> Int32? {
-            if !isOpen { open() }
-            sockets.expireIdleCheck()
+            if client == nil { client = mailbox.makeClient(self) }
+            idleCheck.expire()
             // A caller's turn may already have processed these events: the response may be read,
             // the connection idle, or the descriptor reused for another socket.
             if wasCallerTurn { events.wait(0) }
             wasCallerTurn = false
             serve(events.found)
             if !events.found.isEmpty {
-                collect()
-                engine?.flush()
+                client?.collect()
+                client?.flush()
                 reportEnds()
             }
             mailbox.take(into: &batch)
@@ -105,14 +96,15 @@
             // starts now.
             if !batch.isEmpty { checkIdleSockets(events) }
             readBatch()
-            engine?.continueWork()
-            runCurlTimer()
+            client?.continueWork()
+            client?.runTimer()
             if nextSweep <= now { sweep() }
-            collect()
-            engine?.flush()
+            client?.collect()
+            client?.flush()
             reportEnds()
             if isClosing, transferCount == 0, mailbox.leave() {
-                cleanUp()
+                client?.cleanUp()
+                client = nil
                 return nil
             }
             // If a thread is still about to signal this loop, check again at once: no later event
@@ -121,7 +113,7 @@
             guard !isLeaving, !isBusy,
                 mailbox.fallAsleep(allowsCallerTurns: transferCount < Self.callerTurnLimit)
             else { return 0 }
-            asleepUntil = min(curlTimer, nextSweep)
+            asleepUntil = min(timer, nextSweep)
             // The turn may have been long, so the clock is read again.
             return asleepUntil == .never ? -1 : asleepUntil.milliseconds(from: Self.readClock())
         }
@@ -133,18 +125,18 @@
         /// such messages. Returns true if the loop's thread must be woken for remaining work.
         func callerTurn() -> Bool {
             var event = epoll_event()
-            guard multi != nil, epoll_wait(poll, &event, 1, 0) == 0,
+            guard client != nil, epoll_wait(poll, &event, 1, 0) == 0,
                 mailbox.takeAll(into: &batch, where: isForCaller)
             else { return true }
-            sockets.checkedIdleSockets(isIdle: true)
+            idleCheck.checked(isIdle: true)
             now = EventLoop.readClock()
             wasCallerTurn = true
             readBatch()
-            runCurlTimer()
-            collect()
-            engine?.flush()
+            client?.runTimer()
+            client?.collect()
+            client?.flush()
             reportEnds(isCallerTurn: true)
-            return isBusy || min(curlTimer, nextSweep) < asleepUntil
+            return isBusy || min(timer, nextSweep) < asleepUntil
         }
 
         /// The number of active transfers from which on callers run no turns.
@@ -155,7 +147,25 @@
 
         /// Whether there is work to do without waiting.
         private var isBusy: Bool {
-            engine?.isBusy == true || curlTimer <= now || nextSweep <= now
+            client?.isBusy == true || timer <= now || nextSweep <= now
+        }
+
+        private var timer: MonotonicTime { client?.timer ?? .never }
+
+        /// The number of active transfers.
+        private var transferCount: Int { client?.transferCount ?? 0 }
+
+        /// Whether a caller may process a message: its request probably finds a connection, or its
+        /// transfer only reads.
+        private func isForCaller(_ message: Mailbox.Message) -> Bool {
+            switch message {
+            case .start(let transfer):
+                origins.contains(transfer.request.url, transfer.request.options)
+            case .attend(let transfer):
+                transfer.exchange != nil && transfer.signals() == [.resume, .posted]
+                    && client?.hasWaiters == false
+            case .shutDown, .close: false
+            }
         }
 
         // MARK: - Events
@@ -166,11 +176,11 @@
         private func checkIdleSockets(_ events: EventBuffer) {
             for _ in 0..<2 {
                 events.wait(0)
-                sockets.checkedIdleSockets(isIdle: events.found.isEmpty)
+                idleCheck.checked(isIdle: events.found.isEmpty)
                 if events.found.isEmpty { return }
                 serve(events.found)
                 // libcurl might close a connection that was just opened when another connect starts.
-                collect()
+                client?.collect()
             }
         }
 
@@ -189,27 +199,8 @@
             if socket == wakeUp {
                 var count: UInt64 = 0
                 _ = read(wakeUp, &count, MemoryLayout<UInt64>.size)
-            } else if let engine, engine.serve(socket, flags) {
-                return
-            } else if sockets.isRequested(socket) {
-                var action: Int32 = 0
-                if flags & errand_epoll_in != 0 { action |= CURL_CSELECT_IN }
-                if flags & errand_epoll_out != 0 { action |= CURL_CSELECT_OUT }
-                if flags & errand_epoll_failure != 0 { action |= CURL_CSELECT_ERR }
-                call(socket, action)
             } else {
-                sockets.unwatch(socket)
-            }
-        }
-
-        private func runCurlTimer() {
-            // A new transfer sets a zero timeout a few times. Calling libcurl here is cheaper than
-            // another `epoll_wait`.
-            var rounds = 0
-            while curlTimer <= now, rounds < 4 {
-                curlTimer = .never
-                rounds += 1
-                call(CURL_SOCKET_TIMEOUT)
+                client?.serve(socket, flags)
             }
         }
 
@@ -218,21 +209,11 @@
         /// Checking all transfers rarely is cheaper than a timer for each of them.
         private func sweep() {
             nextSweep = .never
-            if let engine { nextSweep = min(nextSweep, engine.sweep(at: now)) }
+            if let client { nextSweep = min(nextSweep, client.sweep(at: now)) }
         }
 
         /// Makes sure that the deadlines are checked by this time.
         func scheduleSweep(by moment: MonotonicTime) { nextSweep = min(nextSweep, moment) }
-
-        private func collect() {
-            var left: Int32 = 0
-            while let message = curl_multi_info_read(multi, &left) {
-                guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle
-                else { continue }
-                let result = errand_message_result(message)
-                engine?.finishConnect(handle, result)
-            }
-        }
 
         // MARK: - Messages
 
@@ -240,13 +221,13 @@
             guard !batch.isEmpty else { return }
             for message in batch {
                 switch message {
-                case .start(let transfer): engine?.start(transfer)
+                case .start(let transfer): client?.start(transfer)
                 case .attend(let transfer): attend(transfer)
                 case .close: isClosing = true
                 case .shutDown:
                     isShutDown = true
                     isClosing = true
-                    engine?.shutDown()
+                    client?.shutDown()
                 }
             }
             batch.removeAll(keepingCapacity: true)
@@ -255,37 +236,57 @@
         private func attend(_ transfer: CurlTransfer) {
             let signals = transfer.takeSignals()
             // A receiver that resumes, or a body source, may take any time.
-            sockets.expireIdleCheck()
+            idleCheck.expire()
             transfer.exchange?.attend(signals)
         }
+    }
 
-        fileprivate func setInterest(_ interest: Int32, _ socket: Int32) {
-            var events: UInt32 = 0
-            if interest != CURL_POLL_REMOVE {
-                if interest & CURL_POLL_IN != 0 { events |= errand_epoll_in }
-                if interest & CURL_POLL_OUT != 0 { events |= errand_epoll_out }
+    extension EventLoop {
+        /// Reads the monotonic clock of the system.
+        static func readClock() -> MonotonicTime {
+            var time = timespec()
+            clock_gettime(CLOCK_MONOTONIC, &time)
+            return MonotonicTime(
+                nanoseconds: UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))
+        }
+    }
+
+    /// The end of a transfer, and the receiver to notify.
+    struct EndedTransfer {
+        let receiver: any TransferReceiver
+        let end: TransferEnd
+
+        func report() { receiver.didEnd(end) }
+    }
+
+    // The ends of transfers.
+    extension EventLoop {
+        /// Records that a complete response arrived from the request's origin.
+        func noteOrigin(of request: TransportRequest) { origins.add(request.url, request.options) }
+
+        /// Queues the end of a transfer; its receiver is notified within this turn.
+        func queueEnd(_ receiver: any TransferReceiver, _ end: consuming TransferEnd) {
+            ends.append(EndedTransfer(receiver: receiver, end: end))
+        }
+
+        /// Reports all ends of a turn.
+        ///
+        /// Several ends are reported from a thread of the pool. Each end resumes a task, and
+        /// resuming tasks from this thread would wake a pool thread for each of them. The ends of a
+        /// caller's turn are reported there too, because receivers must not run on that caller's
+        /// thread.
+        func reportEnds(isCallerTurn: Bool = false) {
+            client?.reportClosed()
+            guard !ends.isEmpty else { return }
+            if ends.count == 1, !isCallerTurn {
+                ends[0].report()
+            } else {
+                DispatchQueue.global().async { [ends] in
+                    // By index: the elements would be copied.
+                    for index in ends.indices { ends[index].report() }
+                }
             }
-            sockets.setRequestedEvents(events, of: socket)
+            ends.removeAll()
         }
-
-        fileprivate func setTimer(_ milliseconds: Int) {
-            curlTimer = milliseconds < 0 ? .never : now.advanced(milliseconds: milliseconds)
-        }
-    }
-
-    private let onSocket: errand_socket_callback = { _, socket, interest, context, _ in
-        guard let context else { return 0 }
-        Unmanaged<EventLoop>.fromOpaque(context)._withUnsafeGuaranteedRef {
-            $0.setInterest(interest, socket)
-        }
-        return 0
-    }
-
-    private let onTimer: errand_timer_callback = { _, milliseconds, context in
-        guard let context else { return 0 }
-        Unmanaged<EventLoop>.fromOpaque(context)._withUnsafeGuaranteedRef {
-            $0.setTimer(milliseconds)
-        }
-        return 0
     }
 #endif

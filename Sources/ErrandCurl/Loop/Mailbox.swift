@@ -37,7 +37,9 @@
             case gone
         }
 
-        private let configuration: CurlConfiguration
+        private let name: String
+        /// Creates what the loop drives, in its first turn.
+        let makeClient: @Sendable (EventLoop) -> any LoopClient
         private let state = Mutex(State())
 
         private let isCounting: Bool
@@ -49,11 +51,13 @@
 
         /// Creates a mailbox; transfers are counted only to choose between several loops.
         init(
-            configuration: CurlConfiguration, isCounting: Bool, reports: ConnectionReports? = nil
+            name: String, isCounting: Bool, reports: ConnectionReports,
+            makeClient: @escaping @Sendable (EventLoop) -> any LoopClient
         ) {
-            self.configuration = configuration
+            self.name = name
             self.isCounting = isCounting
-            self.reports = reports ?? ConnectionReports(transport: configuration.name)
+            self.reports = reports
+            self.makeClient = makeClient
         }
 
         /// The number of active transfers, if they are counted.
@@ -194,11 +198,9 @@
                 if poll >= 0 { Glibc.close(poll) }
                 return .none
             }
-            let lock = LoopLock(
-                EventLoop(
-                    mailbox: self, configuration: configuration, poll: poll, wakeUp: wakeUp))
+            let lock = LoopLock(EventLoop(mailbox: self, poll: poll, wakeUp: wakeUp))
             let thread = LoopThread(
-                mailbox: self, lock: lock, name: configuration.name, poll: poll, wakeUp: wakeUp)
+                mailbox: self, lock: lock, name: name, poll: poll, wakeUp: wakeUp)
             guard thread.start() else {
                 Glibc.close(wakeUp)
                 Glibc.close(poll)
@@ -206,6 +208,12 @@
             }
             return .running(wakeUp: wakeUp, lock)
         }
+    }
+
+    /// What carries out a transfer.
+    protocol TransferOwner: AnyObject {
+        /// Acts on signals from other threads.
+        func attend(_ signals: CurlTransfer.Signals)
     }
 
     /// The caller's handle of a transfer; its methods set a signal and post a message to the
@@ -238,7 +246,7 @@
         /// The receiver; released at the end.
         var receiver: (any TransferReceiver)?
         /// The engine's part of the transfer while it is active.
-        var exchange: Exchange?
+        var exchange: (any TransferOwner)?
         /// The time at which the transfer was created.
         let created = EventLoop.readClock()
 

@@ -15,9 +15,8 @@ extension HTTPBody {
     ///         }
     ///     }
     ///
-    /// A request with trailers is sent over HTTP/1.1, chunked and without `Content-Length`. If it requires
-    /// HTTP/2, or its transport cannot send trailers, it fails with ``RequestError/Code/unsupported`` before
-    /// anything is sent. A retry and a redirect that repeats the body repeat the trailers. After a redirect to
+    /// Over HTTP/1.1 a request with trailers is sent chunked and without `Content-Length`. If its transport
+    /// cannot send trailers, it fails with ``RequestError/Code/unsupported`` before anything is sent. A retry and a redirect that repeats the body repeat the trailers. After a redirect to
     /// another origin, those with names of credentials are not sent.
     ///
     /// Errors: ``RequestError/Code/invalidHeader``, before anything is sent, for no name, a name that is not a

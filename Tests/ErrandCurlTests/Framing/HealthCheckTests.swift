@@ -51,4 +51,20 @@ struct HealthCheckTests {
         health.sent(at: Self.at(11))
         #expect(!health.isDueAtTimeout)
     }
+
+    /// The silence of an idle connection is no sign that the server is gone.
+    @Test func silenceCountsFromTheFirstRequest() {
+        let second: UInt64 = 1_000_000_000
+        func time(_ seconds: UInt64) -> MonotonicTime {
+            MonotonicTime(nanoseconds: seconds * second)
+        }
+        var check = HealthCheck(at: time(0))
+        check.beginsToWait(at: time(20))
+        #expect(check.check(at: time(24), isWaiting: true) == .wait(until: time(25)))
+        #expect(check.check(at: time(25), isWaiting: true) == .ping)
+        check.sent(at: time(25))
+        // A request that begins later does not prolong the wait for a PING.
+        check.beginsToWait(at: time(29))
+        #expect(check.check(at: time(30), isWaiting: true) == .close)
+    }
 }

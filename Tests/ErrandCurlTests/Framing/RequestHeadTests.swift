@@ -183,4 +183,27 @@ struct RequestHeadTests {
                 == "host ended the HTTP/2 stream (INTERNAL_ERROR) before the response arrived. Try again."
         )
     }
+
+    /// The stream of an extended CONNECT takes the place of the key (RFC 8441 §5).
+    @Test(arguments: [nil, "websocket"])
+    func keyIsLeftOutOfAnExtendedConnect(protocolName: String?) throws {
+        var request = TransportRequest(url: try URI(parsing: "https://a/"))
+        let name = try #require(HTTPField.Name("Sec-WebSocket-Key"))
+        request.headers[name] = "dGhlIHNhbXBsZSBub25jZQ=="
+        let head = try RequestHead(
+            request, body: nil, codings: nil, protocolName: protocolName)
+        #expect(head.fields.contains { $0.name == name } == (protocolName == nil))
+    }
+
+    /// The size that `SETTINGS_MAX_HEADER_LIST_SIZE` limits (RFC 9113 §6.5.2).
+    @Test func sizeCountsNamesValuesAndOverhead() throws {
+        var request = TransportRequest(url: try URI(parsing: "https://a.test/p?q"))
+        request.options.decodesContent = false
+        let plain = try RequestHead(request, body: nil, codings: nil)
+        // `:method GET`, `:scheme https`, `:authority a.test`, `:path /p?q`.
+        #expect(plain.listSize == 7 + 3 + 7 + 5 + 10 + 6 + 5 + 4 + 4 * 32)
+        request.headers[.userAgent] = "abc"
+        let larger = try RequestHead(request, body: nil, codings: nil)
+        #expect(larger.listSize == plain.listSize + 10 + 3 + 32)
+    }
 }

@@ -1,61 +1,5 @@
-// Performance annotations: decision 17.
-
-import ErrandTransport
-import Synchronization
-
-/// The established connections of a loop by socket, and why they are closed, as pure state.
-///
-/// Connections are closed within the calls of their exchanges. A closed one is reported at the end of the turn.
-struct ConnectionTable {
-    typealias Reason = Response.Connection.CloseReason
-
-    private struct Entry {
-        var connection: Response.Connection
-        var reason: Reason?
-    }
-
-    private var open = IntegerTable<Entry>()
-    private var closing: [Entry] = []
-    /// Whether all connections are closed because the loop ends.
-    var isShuttingDown = false
-
-    /// Adds an established connection.
-    mutating func opened(_ connection: Response.Connection, on socket: Int32) {
-        open[Int(socket)] = Entry(connection: connection)
-    }
-
-    /// The connection on a socket; `nil` if it is not established.
-    func connection(on socket: Int32) -> Response.Connection? {
-        open[Int(socket)]?.connection
-    }
-
-    /// Records why the connection on a socket is about to be closed; the first reason counts.
-    mutating func willClose(_ socket: Int32, because reason: Reason) {
-        guard let entry = open[Int(socket)], entry.reason == nil else { return }
-        open[Int(socket)]?.reason = reason
-    }
-
-    /// Records that the socket of a connection is closed, or will not be used by it any more.
-    mutating func closed(_ socket: Int32) {
-        if let entry = open.removeValue(for: Int(socket)) { closing.append(entry) }
-    }
-
-    /// Whether closed connections wait for their report.
-    var hasClosed: Bool { !closing.isEmpty }
-
-    /// Takes the connections that were closed in this turn.
-    mutating func takeClosed() -> [(connection: Response.Connection, reason: Reason)] {
-        defer { closing = [] }
-        return closing.map {
-            ($0.connection, $0.reason ?? (isShuttingDown ? .shutDown : .unknown))
-        }
-    }
-}
-
 #if os(Linux)
     import CLibcurl
-    import ErrandHTTP
-    import Glibc
 
     /// The events that the kernel watches on the sockets of connects, and the events that libcurl
     /// requests.
@@ -77,9 +21,6 @@ struct ConnectionTable {
         /// The number of sockets that libcurl has closed without a call of the transport, because
         /// the connect was abandoned.
         private(set) var abandonedConnects = 0
-        /// The number of checks of the idle sockets for input, and whether the last one is recent.
-        private(set) var idleChecks: UInt64 = 0
-        private var isIdleCheckRecent = false
 
         init(poll: Int32) { self.poll = poll }
 
@@ -87,23 +28,6 @@ struct ConnectionTable {
         func isRequested(_ socket: Int32) -> Bool {
             entries.indices.contains(Int(socket)) && entries[Int(socket)].requested != 0
         }
-
-        // MARK: - Idle sockets
-
-        /// Records that `epoll_wait` has reported all input; `isIdle` if it has reported none.
-        mutating func checkedIdleSockets(isIdle: Bool) {
-            idleChecks += 1
-            isIdleCheckRecent = isIdle
-        }
-
-        /// Records that time has passed since the last check.
-        mutating func expireIdleCheck() { isIdleCheckRecent = false }
-
-        /// Whether a recent check has found no input on a socket that was watched and idle when
-        /// there had been this number of checks.
-        func isKnownIdle(since check: UInt64) -> Bool { isIdleCheckRecent && check < idleChecks }
-
-        // MARK: - Connects
 
         /// Sets the events that libcurl requests; 0 for none.
         mutating func setRequestedEvents(_ events: UInt32, of socket: Int32) {
@@ -162,16 +86,5 @@ struct ConnectionTable {
             }
             return index
         }
-    }
-
-    /// The number of a loop's sockets that are open or being connected; read on any thread.
-    final class ConnectionCount: Sendable {
-        private let count = Atomic<Int>(0)
-
-        var value: Int { count.load(ordering: .relaxed) }
-
-        func opened() { count.add(1, ordering: .relaxed) }
-
-        func closed() { count.subtract(1, ordering: .relaxed) }
     }
 #endif

@@ -9,9 +9,8 @@
     ///
     /// Bytes go through a socket, or through libcurl's handle if TLS protects the connection. Subclasses
     /// carry requests in the protocol that was negotiated.
-    class Connection {
-        /// The result of a read.
-        enum ReadResult: Equatable { case bytes(Int), nothing, end, failed }
+    class OpenConnection {
+        typealias ReadResult = Connector.ReadResult
 
         final let socket: Int32
         final let key: ConnectionKey
@@ -41,7 +40,7 @@
         ) throws(RequestError) {
             let connector = opened.connector
             key = connector.key
-            poll = engine.poll
+            poll = engine.loop.poll
             self.engine = engine
             socket = opened.socket
             facts = connector.facts
@@ -50,7 +49,7 @@
             description = Response.Connection(
                 host: key.host.name, port: key.host.port, remoteAddress: facts.peer,
                 isSecure: key.isSecure && key.route != .absoluteForm, httpVersion: version)
-            engine.loop.opened(description, on: socket)
+            engine.multi.opened(description, on: socket)
             guard updateEvents(wantsOutput: false) else {
                 close()
                 throw CurlFailure.cannotStart
@@ -63,11 +62,26 @@
         final func close() {
             if let connector { return connector.cancel() }
             engine.loop.connections.closed()
-            engine.loop.connectionTable.closed(socket)
+            engine.multi.table.closed(socket)
             Glibc.close(socket)
         }
 
         // MARK: - Requests
+
+        /// Whether the connection carries many requests at once.
+        final var isShared: Bool { description.httpVersion == .http2 }
+
+        /// The number of the loop's idle checks when the connection became idle.
+        @exclusivity(unchecked) final var idleSince = UInt64.max
+        /// The time for which the server keeps the idle connection, in nanoseconds; `nil` if it is
+        /// unknown.
+        @exclusivity(unchecked) final var idleLifetime: UInt64?
+
+        /// Uses the input that arrived before the first request.
+        func begin(_ early: [UInt8]) {}
+
+        /// Prepares for the next request after a complete response; returns false if there can be none.
+        func prepareForNext() -> Bool { false }
 
         /// Whether another request may use the connection now.
         var hasPlace: Bool { false }
@@ -75,6 +89,9 @@
         /// The reason to close a connection that carries no request, because it has input or an end; `nil` if it has
         /// neither.
         var reasonToClose: Response.Connection.CloseReason? { nil }
+
+        /// ``reasonToClose`` after a look at the input, whatever the loop has found.
+        var currentReasonToClose: Response.Connection.CloseReason? { nil }
 
         /// Notifies the engine if no request uses the connection.
         func becomeIdleIfUnused() {}

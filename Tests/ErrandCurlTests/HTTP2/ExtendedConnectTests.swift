@@ -1,0 +1,147 @@
+import ErrandTesting
+import ErrandTransport
+import Foundation
+import HTTPTypes
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ErrandCurl
+
+/// The stream of an extended CONNECT belongs to its receiver (RFC 8441).
+@Suite(.limited)
+struct ExtendedConnectTests {
+    private let transport = CurlTransport()
+
+    private func request(_ server: RawServer) throws -> TransportRequest {
+        var request = TransportRequest(url: try URI.test(server.url()))
+        request.headers[.upgrade] = "echo"
+        request.headers[.connection] = "upgrade"
+        if let key = HTTPField.Name("Sec-WebSocket-Key") { request.headers[key] = "secret" }
+        request.options.httpVersion = .http2PriorKnowledge
+        return request
+    }
+
+    /// Reads the preface and sends SETTINGS_ENABLE_CONNECT_PROTOCOL.
+    private func exchangePrefaces(_ connection: RawConnection, allows: Bool) -> Bool {
+        guard connection.readBody(24).count == 24 else { return false }
+        connection.write(
+            RawFrame(
+                kind: RawFrame.Kind.settings, payload: allows ? [0, 8, 0, 0, 0, 1] : []))
+        return true
+    }
+
+    /// The next frame of a stream.
+    private func next(_ connection: RawConnection) -> RawFrame? {
+        while let frame = connection.readFrame() {
+            if frame.stream != 0, frame.kind == 0 || frame.kind == RawFrame.Kind.headers {
+                return frame
+            }
+        }
+        return nil
+    }
+
+    @Test(arguments: [false, true])
+    func bytesFlowInBothDirectionsAndBothSidesEnd(serverEndsFirst: Bool) async throws {
+        let head = Mutex<RawFrame?>(nil)
+        let server = try RawServer { connection in
+            guard exchangePrefaces(connection, allows: true), let frame = next(connection) else {
+                return
+            }
+            head.withLock { $0 = frame }
+            let stream = frame.stream
+            connection.write(
+                RawFrame(
+                    kind: RawFrame.Kind.headers, flags: RawFrame.endOfHeaders, stream: stream,
+                    payload: RawFrame.status200))
+            connection.write(
+                RawFrame(
+                    kind: RawFrame.Kind.data, flags: serverEndsFirst ? RawFrame.endOfStream : 0,
+                    stream: stream, payload: Array("hello".utf8)))
+            while let frame = next(connection) {
+                guard !serverEndsFirst || !frame.endsStream else { break }
+                if serverEndsFirst { continue }
+                connection.write(
+                    RawFrame(
+                        kind: RawFrame.Kind.data,
+                        flags: frame.endsStream ? RawFrame.endOfStream : 0, stream: stream,
+                        payload: frame.payload))
+                if frame.endsStream { break }
+            }
+            connection.waitForClose()
+        }
+        let owner = RecordingOwner(extendedProtocol: "websocket")
+        _ = transport.start(try request(server), receiver: owner)
+        var record = try await owner.until { $0.input.count == 5 && !$0.heads.isEmpty }
+        #expect(record.heads.map(\.status.code) == [200] && record.finalHeads == 0)
+        if serverEndsFirst { _ = try await owner.until { $0.hasInputEnded } }
+        owner.send("one")
+        if !serverEndsFirst { _ = try await owner.until { $0.input.count == 8 } }
+        owner.sending.finish()
+        record = try await owner.until { !$0.ends.isEmpty }
+        #expect(record.ends.count == 1 && record.ends[0].error == nil)
+        #expect(record.hasInputEnded)
+        #expect(record.input == Data((serverEndsFirst ? "hello" : "helloone").utf8))
+        let frame = try #require(head.withLock { $0 })
+        #expect(!frame.endsStream)
+    }
+
+    /// The client waits for SETTINGS, and sends nothing if they do not allow the method.
+    @Test func serverMustAllowIt() async throws {
+        let hasRequest = Mutex(false)
+        let server = try RawServer { connection in
+            guard exchangePrefaces(connection, allows: false) else { return }
+            if next(connection) != nil { hasRequest.withLock { $0 = true } }
+        }
+        let owner = RecordingOwner(extendedProtocol: "websocket")
+        _ = transport.start(try request(server), receiver: owner)
+        let record = try await owner.until { !$0.ends.isEmpty }
+        #expect(record.ends[0].error?.code == .unsupported)
+        #expect(record.heads.isEmpty && !hasRequest.withLock { $0 })
+    }
+
+    /// A refusal is an ordinary response.
+    @Test func refusalIsAResponse() async throws {
+        let server = try RawServer { connection in
+            guard exchangePrefaces(connection, allows: true), let frame = next(connection) else {
+                return
+            }
+            // `:status: 404` of the static table.
+            connection.write(
+                RawFrame(
+                    kind: RawFrame.Kind.headers,
+                    flags: RawFrame.endOfHeaders | RawFrame.endOfStream, stream: frame.stream,
+                    payload: [0x8D]))
+            connection.waitForClose()
+        }
+        let owner = RecordingOwner(extendedProtocol: "websocket")
+        _ = transport.start(try request(server), receiver: owner)
+        let record = try await owner.until { !$0.ends.isEmpty }
+        #expect(record.heads.isEmpty && record.finalHeads == 1)
+        #expect(record.ends[0].error == nil)
+    }
+
+    @Test func cancellationResetsTheStream() async throws {
+        let reset = AsyncStream.makeStream(of: [UInt8].self)
+        let server = try RawServer { connection in
+            guard exchangePrefaces(connection, allows: true), let frame = next(connection) else {
+                return
+            }
+            connection.write(
+                RawFrame(
+                    kind: RawFrame.Kind.headers, flags: RawFrame.endOfHeaders,
+                    stream: frame.stream, payload: RawFrame.status200))
+            while let frame = connection.readFrame() {
+                if frame.kind == RawFrame.Kind.reset { reset.continuation.yield(frame.payload) }
+            }
+        }
+        let owner = RecordingOwner(extendedProtocol: "websocket")
+        let transfer = transport.start(try request(server), receiver: owner)
+        _ = try await owner.until { !$0.heads.isEmpty }
+        transfer.cancel()
+        let record = try await owner.until { !$0.ends.isEmpty }
+        #expect(record.ends[0].error?.code == .cancelled)
+        var payloads = reset.stream.makeAsyncIterator()
+        #expect(await payloads.next() == [0, 0, 0, 8])
+    }
+}
