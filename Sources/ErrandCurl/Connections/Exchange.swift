@@ -46,7 +46,9 @@
         /// Whether the body source has no bytes at present.
         @exclusivity(unchecked) var isSourceEmpty = false
         /// Content of a stream that the receiver has not accepted yet.
-        @exclusivity(unchecked) var unread: [UInt8] = []
+        @exclusivity(unchecked) var unread = UnreadContent()
+        /// Whether the receiver has not accepted all content of a stream; the decoder may hold a part of it.
+        var holdsContent: Bool { !unread.isEmpty || state.isPaused && body.isDecoding }
         /// The end of a stream whose content the receiver has not accepted yet.
         @exclusivity(unchecked) var streamEnd: StreamEnd?
         /// Whether the server has ended its direction of a stream that was handed over.
@@ -310,11 +312,14 @@
         /// The server requires HTTP/1.1 for the request (RFC 9113 §7).
         ///
         /// The exchange has left the connection.
-        func needsHTTP11() {
+        ///
+        /// - Parameter isUnprocessed: Whether the server has not processed it, so that any method may be repeated.
+        func needsHTTP11(isUnprocessed: Bool = false) {
             if transfer.request.options.httpVersion == .automatic {
                 engine.noteHTTP11(transfer.request)
             }
-            guard key.version == .automatic, mayReplay, state.mayCallReceiver, failure == nil,
+            guard key.version == .automatic, mayReplay || isUnprocessed, state.mayCallReceiver,
+                failure == nil,
                 upload?.rewind() ?? true
             else { return fail(CurlFailure.needsHTTP11(transfer.request)) }
             key.requireHTTP11()
@@ -423,7 +428,7 @@
                 source.close()
             }
             upload = nil
-            unread = []
+            unread = UnreadContent()
             body.releaseDecoders()
             engine.ended(self)
             transfer.ended()

@@ -4,6 +4,8 @@ struct PeerSettings: Sendable, Hashable {
     private static let assumedStreams = 100
 
     private(set) var headerTableSize = 4096
+    /// The lowest ``headerTableSize`` since the last frame.
+    private(set) var lowestTableSize = 4096
     private(set) var maximumStreams = assumedStreams
     private(set) var initialWindow = FlowWindow.initial
     private(set) var maximumFrame = Frame.defaultMaximum
@@ -23,6 +25,7 @@ struct PeerSettings: Sendable, Hashable {
             // §6.5.2: there is no limit until the server sets one.
             maximumStreams = Int(Int32.max)
         }
+        lowestTableSize = headerTableSize
         for offset in stride(from: 0, to: parameters.count, by: 6) {
             let identifier = UInt16(parameters[offset]) << 8 | UInt16(parameters[offset + 1])
             try apply(identifier, Int(parameters.number(at: offset + 2)))
@@ -31,7 +34,9 @@ struct PeerSettings: Sendable, Hashable {
 
     private mutating func apply(_ identifier: UInt16, _ value: Int) throws(SessionFault) {
         switch identifier {
-        case FrameWriter.Setting.headerTableSize: headerTableSize = value
+        case FrameWriter.Setting.headerTableSize:
+            headerTableSize = value
+            lowestTableSize = min(lowestTableSize, value)
         case FrameWriter.Setting.enablePush:
             // Only clients allow pushes.
             guard value == 0 else { throw Self.fault("SETTINGS_ENABLE_PUSH") }

@@ -83,9 +83,14 @@ struct SessionState: ~Copyable {
     private var lastProcessed = UInt32.max
     /// Streams that the server does not process, and that have not ended yet.
     private var unprocessed: [StreamKey] = []
+    /// The code of the last GOAWAY; `nil` if there was none.
+    private(set) var goAwayCode: FrameErrorCode?
     /// A stream that ends after the content of the last event.
     private var truncated: StreamKey?
     private var useless = 0
+    /// What the server may have sent on streams that this side has ended, before it knew it: bytes of DATA, and
+    /// header blocks.
+    private var late = (bytes: 0, heads: 0)
     private var uselessSince = MonotonicTime(nanoseconds: 0)
 
     init(_ limits: Limits = Limits()) {
@@ -264,7 +269,19 @@ struct SessionState: ~Copyable {
     ) {
         guard streams.contains(key) else { return }
         FrameWriter.writeReset(key.number, code, into: output)
-        streams.remove(slot: key.slot, .resetHere)
+        forget(key.slot)
+    }
+
+    /// Removes a stream that this side ends; frames that are on their way are expected and ignored.
+    private mutating func forget(_ slot: Int) {
+        if streams[slot].receiving != .ended {
+            // No more than the connection's window can be on its way.
+            late.bytes = min(
+                late.bytes + streams[slot].receiveWindow.available, limits.connectionWindow)
+            // The head of the response, unless it has arrived, and the trailers.
+            late.heads = min(late.heads + (streams[slot].hasHead ? 1 : 2), 2 * limits.streams)
+        }
+        streams.remove(slot: slot, .resetHere)
     }
 
     // MARK: - Input
@@ -287,8 +304,9 @@ struct SessionState: ~Copyable {
             }
             while let key = unprocessed.popLast() {
                 if streams.contains(key) {
-                    streams.remove(slot: key.slot, .resetHere)
-                    return .ended(key, .unprocessed)
+                    let failure = streams[key.slot].failure(ofGoAway: goAwayCode ?? .noError)
+                    forget(key.slot)
+                    return .ended(key, failure)
                 }
             }
             switch reader.next(&input) {
@@ -378,7 +396,7 @@ struct SessionState: ~Copyable {
         let number = streams[slot].number
         if let code = failure.code {
             FrameWriter.writeReset(number, code, into: output)
-            streams.remove(slot: slot, .resetHere)
+            forget(slot)
         } else {
             streams.remove(slot: slot, .resetByServer)
         }
@@ -410,18 +428,34 @@ struct SessionState: ~Copyable {
     }
 
     /// Decides about HEADERS or DATA of a stream that is not open.
+    ///
+    /// - Parameter length: The length of DATA; `nil` for HEADERS.
     private mutating func refuse(
-        _ number: UInt32, into output: TextBuffer
+        _ number: UInt32, length: Int?, into output: TextBuffer
     ) throws(SessionFault) {
+        let end = streams.end(of: number)
+        if end == .resetHere || end == .forgotten, isLate(length) { return }
         try countUseless()
-        switch streams.end(of: number) {
+        switch end {
         case .ended: throw .afterEnd
         case .resetByServer:
             FrameWriter.writeReset(number, .streamClosed, into: output)
             streams.note(.resetHere, of: number)
-        // The frames were on their way.
         case .resetHere, .forgotten: break
         }
+    }
+
+    /// Whether a frame was on its way when this side ended its stream, as far as the window of the stream
+    /// allowed.
+    private mutating func isLate(_ length: Int?) -> Bool {
+        guard let length else {
+            guard late.heads > 0 else { return false }
+            late.heads -= 1
+            return true
+        }
+        guard length > 0, length <= late.bytes else { return false }
+        late.bytes -= length
+        return true
     }
 
     private mutating func receive(
@@ -432,7 +466,7 @@ struct SessionState: ~Copyable {
             // The table belongs to the connection (RFC 9113 §4.3).
             _ = try decoder.section(in: block, limit: limits.headBytes)
             try checkIsNotIdle(number)
-            try refuse(number, into: output)
+            try refuse(number, length: nil, into: output)
             return nil
         }
         let section = try decoder.section(in: block, limit: streams[slot].headLimit)
@@ -464,7 +498,7 @@ struct SessionState: ~Copyable {
         }
         guard let slot = streams.slot(of: part.stream) else {
             try checkIsNotIdle(part.stream)
-            if part.isFirst { try refuse(part.stream, into: output) }
+            if part.isFirst { try refuse(part.stream, length: part.frameLength, into: output) }
             return nil
         }
         if part.bytes.isEmpty, !part.endsStream { try countUseless() } else { useless = 0 }
@@ -534,6 +568,8 @@ struct SessionState: ~Copyable {
         if change != 0, !streams.updateAll({ $0.sendWindow.add(change) }) {
             throw Self.windowOverflow
         }
+        // The table may be emptied and raised again by one frame (RFC 7541 §4.2).
+        encoder.changeTableSize(to: peer.lowestTableSize)
         encoder.changeTableSize(to: peer.headerTableSize)
         FrameWriter.writeSettingsAcknowledgement(into: output)
         return .changed
@@ -548,6 +584,7 @@ struct SessionState: ~Copyable {
             throw SessionFault(.protocolError, "It raises the last stream of GOAWAY.")
         }
         lastProcessed = lastStream
+        goAwayCode = code
         drain()
         // The last one ends first when the list is used from its end.
         unprocessed = streams.keys.filter { $0.number > lastStream }.reversed()

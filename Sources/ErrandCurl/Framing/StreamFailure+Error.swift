@@ -2,18 +2,15 @@ import ErrandTransport
 
 // The errors that requests get.
 extension StreamFailure {
-    /// Whether the request may be sent again, whatever its method (RFC 9113 §8.7).
-    var isUnprocessed: Bool { self == .unprocessed }
-
     /// The error of a request whose stream has ended; `nil` if its response is complete.
     ///
     /// - Parameter hasHead: Whether the head of the response has arrived.
     func error(host: String, hasHead: Bool) -> RequestError? {
         switch self {
         case .complete: nil
-        case .unprocessed:
+        case .unprocessed(let code):
             Self.unprocessed(
-                "\(host) refused the request without processing it. Try again.")
+                "\(host) refused the request without processing it (\(code)). Try again.")
         case .requiresHTTP11:
             RequestError(
                 .badServerResponse, stage: .transport,

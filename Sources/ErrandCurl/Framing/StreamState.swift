@@ -149,9 +149,20 @@ struct StreamState: Sendable {
         if receiving == .ended { return .complete }
         switch code {
         // §8.7: the request was not processed.
-        case .refusedStream where receiving == .head: return .unprocessed
+        case .refusedStream where receiving == .head: return .unprocessed(code)
         case .http11Required where receiving == .head: return .requiresHTTP11
         default: return .reset(code)
+        }
+    }
+
+    /// The server does not process the stream any more, as its GOAWAY says (RFC 9113 §6.8).
+    ///
+    /// A request whose response has begun is not sent again: its receiver has a part of it.
+    func failure(ofGoAway code: FrameErrorCode) -> StreamFailure {
+        switch receiving {
+        case .head: .unprocessed(code)
+        case .content: .reset(code)
+        case .ended: .complete
         }
     }
 
@@ -169,8 +180,9 @@ struct StreamState: Sendable {
 
 /// The reason why a stream ended before its response was complete, or before its request was.
 enum StreamFailure: Error, Sendable, Hashable {
-    /// The server did not process the request; any request may be sent again (RFC 9113 §8.7).
-    case unprocessed
+    /// The server did not process the request, as RST_STREAM or GOAWAY with a code says; any request may be
+    /// sent again (RFC 9113 §8.7).
+    case unprocessed(FrameErrorCode)
     /// The server accepts the request only over HTTP/1.1 (RFC 9113 §7).
     case requiresHTTP11
     /// The server has reset the stream.

@@ -126,6 +126,7 @@
         private func open(_ head: RequestHead, for exchange: Exchange) throws(RequestError) {
             // PING precedes the request: the connection may be dead.
             if health.isDueBeforeUse(at: loop.now) { ping() }
+            health.requestBegan(at: loop.now, isFirst: !isWaiting)
             let start = output.count
             let scratch = engine.scratch
             let key = session.open(head.stream, into: output) { encoder, output in
@@ -133,12 +134,11 @@
             }
             // The pool asks for places before.
             guard let key else { throw CurlFailure.unknown }
-            if session.streamCount == 1 { health.beginsToWait(at: loop.now) }
             exchange.times.headBytesSent += Int64(output.count - start)
             while exchanges.count <= key.slot { exchanges.append(nil) }
             exchanges[key.slot] = exchange
             exchange.stream = key
-            exchange.unread = []
+            exchange.unread = UnreadContent()
             exchange.streamEnd = nil
             exchange.isInputEnded = false
             exchange.trailers = HTTPFields()
@@ -178,8 +178,9 @@
             session.reset(key, into: output)
             if case .timedOut = ending {
                 if health.isDueAtTimeout { ping() }
-                // Others may depend on the connection; the PING decides whether it is dead.
-                isSuspect = session.streamCount == 0
+                // Others may depend on the connection; the PING decides whether it is dead. Until then, no
+                // further request does.
+                isSuspect = true
             } else if ending == .cancelled, wasSilent, health.isDueAtTimeout {
                 ping()
             }
@@ -216,7 +217,9 @@
 
         /// A stream has ended: another request may take its place.
         private func streamEnded() {
-            guard !isClosed, !isOffered || !engine.offerPlaces(of: self) else { return }
+            guard !isClosed, !isOffered || isSuspect || !engine.offerPlaces(of: self) else {
+                return
+            }
             becomeIdleIfUnused()
         }
 
@@ -229,10 +232,10 @@
         /// Ends an exchange whose stream has ended, when its receiver has accepted all content.
         private func end(_ exchange: Exchange, _ key: StreamKey, _ end: Exchange.StreamEnd) {
             remove(exchange, key)
-            if exchange.unread.isEmpty {
-                finish(exchange, end)
-            } else {
+            if exchange.holdsContent {
                 exchange.streamEnd = end
+            } else {
+                finish(exchange, end)
             }
             streamEnded()
         }
@@ -275,13 +278,9 @@
         private func write() {
             let count = send(UnsafeRawBufferPointer(rebasing: output.contents[sent...]))
             guard count >= 0 else { return sendFailed() }
-            sent += count
-            if pending > 0 {
-                isBlocked = true
-            } else {
-                output.removeAll()
-                sent = 0
-            }
+            // An upload fills the buffer before each write, so it may never be empty.
+            sent = output.remove(sent: sent + count, limit: Self.outputLimit)
+            isBlocked = pending > 0
         }
 
         /// Adds content of the bodies, a frame of each in turn.
@@ -351,7 +350,7 @@
         private func ping() {
             pings += 1
             session.ping(pings, into: output)
-            health.sent(at: loop.now)
+            health.sent(at: loop.now, acknowledged: SendQueue(of: socket)?.acknowledged)
             flushLater()
         }
 
@@ -371,6 +370,11 @@
                 ping()
                 return check(at: now)
             case .close:
+                // The loop may have been busy meanwhile.
+                readAgain()
+                guard !isClosed else { return .never }
+                let isAlive = SendQueue(of: socket).map { health.goesOn($0, at: now) } ?? false
+                if isAlive || !health.isPending { return check(at: loop.now) }
                 lost(.timedOut, isReset: true)
                 return .never
             }
@@ -442,21 +446,37 @@
                 guard let key = exchange.stream, carried(on: key) === exchange else {
                     continue
                 }
+                guard session.isReceiving(key) else {
+                    // §8.1: the response is complete without the rest of the request.
+                    end(exchange, key, .complete)
+                    continue
+                }
                 remove(exchange, key)
+                let host = exchange.transfer.request.host ?? ""
                 let fault: ResponseFault =
                     if exchange.hasResponseBegun {
                         isReset ? .lostInBody : .truncatedBody
                     } else {
                         isReset ? .lostBeforeHead : .noResponse
                     }
-                let error = fault.error(host: exchange.transfer.request.host ?? "")
-                guard exchange.unread.isEmpty else {
+                // GOAWAY says why the connection has ended, unless an alert does.
+                var reason = alert
+                if reason == nil, let code = session.goAwayCode, code != .noError {
+                    let failure = StreamFailure.reset(code)
+                    reason = failure.error(host: host, hasHead: exchange.hasResponseBegun)
+                }
+                let error = reason ?? fault.error(host: host)
+                guard !exchange.holdsContent else {
                     exchange.streamEnd = .failed(error)
                     continue
                 }
                 exchange.connection = nil
+                if session.goAwayCode == .http11Required, !exchange.hasResponseBegun {
+                    exchange.needsHTTP11()
+                    continue
+                }
                 exchange.lost(
-                    isReused: exchange.isConnectionReused, alert: alert, error: error)
+                    isReused: exchange.isConnectionReused, alert: reason, error: error)
             }
         }
 
@@ -489,7 +509,8 @@
                     isOffered = false
                     engine.drain(self)
                     becomeIdleIfUnused()
-                case .pingAcknowledged: break
+                case .pingAcknowledged(let number):
+                    if number == pings { health.pingAcknowledged() }
                 case .failed(let fault): fail(fault)
                 }
             }
@@ -513,13 +534,9 @@
                 guard let key = exchange.stream, carried(on: key) === exchange else {
                     continue
                 }
-                remove(exchange, key)
+                // §8.1: the response may be complete without the rest of the request.
                 let error = fault.error(host: exchange.transfer.request.host ?? "")
-                if exchange.unread.isEmpty {
-                    exchange.fail(error)
-                } else {
-                    exchange.streamEnd = .failed(error)
-                }
+                end(exchange, key, session.isReceiving(key) ? .failed(error) : .complete)
             }
         }
 
@@ -603,10 +620,14 @@
                 host: request.host ?? "", hasHead: exchange.hasResponseBegun)
             guard let error else { return end(exchange, key, .complete) }
             switch failure {
-            case .unprocessed:
+            case .unprocessed(let code):
                 remove(exchange, key)
                 exchange.connection = nil
-                exchange.wasUnprocessed(error)
+                if code == .http11Required {
+                    exchange.needsHTTP11(isUnprocessed: true)
+                } else {
+                    exchange.wasUnprocessed(error)
+                }
                 streamEnded()
             case .requiresHTTP11:
                 remove(exchange, key)
@@ -621,10 +642,10 @@
 
         /// The receiver accepts bytes again; the decoder has delivered what it held.
         override func resume(_ exchange: Exchange) {
-            var delivered = 0
-            let unread = exchange.unread
-            exchange.unread = []
-            unread.withUnsafeBytes { bytes in
+            var unread = exchange.unread
+            exchange.unread = UnreadContent()
+            let delivered = unread.accept { bytes in
+                var delivered = 0
                 while delivered < bytes.count, exchange.connection === self,
                     !exchange.state.isPaused
                 {
@@ -633,9 +654,10 @@
                         UnsafeRawBufferPointer(rebasing: bytes[delivered..<delivered + count]))
                     delivered += count
                 }
+                return delivered
             }
             guard exchange.connection === self else { return }
-            if delivered < unread.count { exchange.unread = Array(unread[delivered...]) }
+            exchange.unread = unread
             reportInputEnd(of: exchange)
             if let key = exchange.stream {
                 session.accept(delivered, of: key, into: output)

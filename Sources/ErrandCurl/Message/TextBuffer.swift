@@ -19,6 +19,27 @@ final class TextBuffer {
     /// Removes the text.
     func removeAll() { count = 0 }
 
+    /// Removes bytes from the start, which were sent, when they are many; returns how many were not removed.
+    ///
+    /// The rest is moved when it is not larger than what was sent, so that the cost is linear. An empty buffer releases
+    /// storage of more than four times the limit.
+    func remove(sent: Int, limit: Int) -> Int {
+        let rest = count - sent
+        if rest == 0 {
+            count = 0
+            if capacity > 4 * limit {
+                bytes.deallocate()
+                capacity = 4 << 10
+                bytes = .allocate(capacity: capacity)
+            }
+            return 0
+        }
+        guard sent >= max(rest, limit) else { return sent }
+        bytes.update(from: bytes + sent, count: rest)
+        count = rest
+        return 0
+    }
+
     func append(_ text: String) {
         // `withUTF8` would need a copy.
         let isAppended: Void? = text.utf8.withContiguousStorageIfAvailable {

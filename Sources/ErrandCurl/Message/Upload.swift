@@ -62,12 +62,13 @@ package struct Upload {
         }
     }
 
-    /// Looks for the end of a body of unknown length without room for its bytes; those that are read
+    /// Looks for the end of a body without room for its bytes; those of a body of unknown length that are read
     /// for it come first at the next ``fill(_:)``.
     package mutating func lookForEnd() -> Fill {
         if !heldBack.isEmpty { return .bytes(heldBack.count) }
         if hasEnded { return .end }
-        guard announced == nil else { return .bytes(0) }
+        // An announced length is reached or not; a body of length 0 may have trailers.
+        if let announced { return sent < announced ? .bytes(0) : confirmEnd() }
         var bytes = [UInt8](repeating: 0, count: 1024)
         switch bytes.withUnsafeMutableBytes({ source.read(into: $0) }) {
         case .bytes(let count):

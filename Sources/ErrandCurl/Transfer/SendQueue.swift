@@ -33,6 +33,17 @@ struct SendQueue: Sendable, Hashable {
         self.waiting = waiting
         self.silence = silence
     }
+
+    /// The time before a duration.
+    fileprivate static func time(_ silence: Duration, before now: MonotonicTime) -> MonotonicTime {
+        let length = UInt64(clamping: silence.wholeNanoseconds)
+        return MonotonicTime(nanoseconds: now.nanoseconds - min(now.nanoseconds, length))
+    }
+
+    /// The latest time of the last acknowledgement.
+    func lastAcknowledgement(at now: MonotonicTime) -> MonotonicTime {
+        Self.time(silence ?? .zero, before: now)
+    }
 }
 
 /// Whether the peer acknowledges the bytes that a transfer has sent.
@@ -75,11 +86,7 @@ struct AcknowledgementWatch: Sendable, Hashable {
         state =
             queue.acknowledged >= end
             ? .settled : .waiting(acknowledged: queue.acknowledged, end: end)
-        return silence.map { Self.time($0, before: now) }
+        return silence.map { SendQueue.time($0, before: now) }
     }
 
-    private static func time(_ silence: Duration, before now: MonotonicTime) -> MonotonicTime {
-        let length = UInt64(clamping: silence.wholeNanoseconds)
-        return MonotonicTime(nanoseconds: now.nanoseconds - min(now.nanoseconds, length))
-    }
 }

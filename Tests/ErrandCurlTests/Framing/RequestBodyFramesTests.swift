@@ -88,6 +88,20 @@ struct RequestBodyFramesTests {
         #expect(hasTrailers || result.frames.last == "DATA 1 end")
     }
 
+    /// An announced length of 0 with trailers needs no window either.
+    @Test(arguments: [false, true])
+    func trailersOfAnEmptyBodyNeedNoWindow(hasTrailers: Bool) {
+        let client = TestSession(settings: Wire.settings((4, 0)))
+        let source = PieceSource(["", "surplus"], length: 0)
+        let body = RequestHead.Body(length: 0, trailers: ["Content-Language"])
+        #expect(steps(source, body, client: client).steps == ["wait", "failed"])
+        let empty = PieceSource([], length: 0)
+        if hasTrailers { empty.trailers = [.contentLanguage: "en"] }
+        let result = steps(empty, body, client: client)
+        #expect(result.steps == ["complete false"])
+        #expect(result.frames == [hasTrailers ? "HEADERS 3 end" : "DATA 3 end"])
+    }
+
     /// Bytes that were read to find the end are sent when the window opens.
     @Test func bodyGoesOnWhenTheWindowOpens() throws {
         let client = TestSession(settings: Wire.settings((4, 3)))

@@ -163,7 +163,8 @@ struct RequestHeadTests {
     // MARK: - Errors
 
     @Test func errors() {
-        let unprocessed = StreamFailure.unprocessed.error(host: "host", hasHead: false)
+        let unprocessed = StreamFailure.unprocessed(.refusedStream).error(
+            host: "host", hasHead: false)
         #expect(unprocessed?.code == .connectionLost)
         #expect(unprocessed?.isUnprocessed == true)
         #expect(StreamFailure.complete.error(host: "host", hasHead: true) == nil)

@@ -467,6 +467,22 @@ struct SessionStateTests {
         #expect(client.receive(Wire.goAway(1)) == ["failed PROTOCOL_ERROR"])
     }
 
+    /// A response that has begun is not repeated, and one that is complete needs no repetition.
+    @Test func goAwayDuringResponses() {
+        let client = TestSession()
+        client.open()
+        client.open(body: true)
+        client.open()
+        _ = client.receive(Self.head, Wire.data(1, "x"), Wire.headers(3, ends: true))
+        #expect(
+            client.receive(Wire.goAway(0, 2)) == [
+                "draining INTERNAL_ERROR", "ended 1 reset INTERNAL_ERROR", "ended 3 complete",
+                "ended 5 unprocessed",
+            ])
+        #expect(client.failure == .unprocessed(.internalError))
+        #expect(client.streamCount == 0)
+    }
+
     @Test func goAwayInTwoSteps() {
         let client = TestSession()
         client.open()
@@ -490,8 +506,7 @@ struct SessionStateTests {
         Wire.ping(), Wire.ping(isAcknowledgement: true), Wire.settings(),
         Wire.settingsAcknowledgement, Wire.priority(1), Wire.priority(9), Wire.windowUpdate(0, 1),
         Wire.windowUpdate(1, 1), Wire.windowUpdate(3, 1), Wire.reset(3), Wire.frame(0x16),
-        Wire.data(1), Wire.data(1, padding: 20), Wire.headers(5, [0x88]), Wire.data(5, "x"),
-        Wire.windowUpdate(5, 0),
+        Wire.data(1), Wire.data(1, padding: 20), Wire.data(5), Wire.windowUpdate(5, 0),
     ]
 
     /// Frames that change nothing for a request are bounded.
@@ -511,6 +526,44 @@ struct SessionStateTests {
         _ = client.written()
         #expect(client.receive(frame).last == "failed ENHANCE_YOUR_CALM")
         #expect(client.written().last == "GOAWAY 0 0 ENHANCE_YOUR_CALM")
+    }
+
+    /// DATA that was on its way when its stream was reset is expected, as far as the window allowed; more
+    /// is counted.
+    @Test(arguments: [1, 10])
+    func lateContent(_ count: Int) {
+        var limits = SessionState.Limits()
+        limits.streamWindow = 20_000
+        let client = TestSession(limits)
+        for key in [client.open(), client.open()] {
+            if let key { client.session.reset(key, into: client.output) }
+        }
+        let frame = Wire.data(1, String(repeating: "x", count: count))
+        for _ in 0..<(40_000 / count + 1_000) { #expect(client.receive(frame) == []) }
+        #expect(client.receive(frame) == ["failed ENHANCE_YOUR_CALM"])
+    }
+
+    /// The head and the trailers of each stream may be on their way.
+    @Test func lateHeads() {
+        let client = TestSession()
+        let keys = (0..<600).map { _ in client.open() }
+        for key in keys { if let key { client.session.reset(key, into: client.output) } }
+        for key in keys {
+            let number = key?.number ?? 0
+            #expect(client.receive(Wire.headers(number), Wire.headers(number, ends: true)) == [])
+        }
+        for _ in 0..<1_000 { #expect(client.receive(Wire.headers(1)) == []) }
+        #expect(client.receive(Wire.headers(1)) == ["failed ENHANCE_YOUR_CALM"])
+    }
+
+    /// A stream whose response is complete has nothing on its way.
+    @Test func nothingIsLateAfterTheEnd() {
+        let client = TestSession()
+        let key = client.open(body: true)
+        _ = client.receive(Wire.headers(1, ends: true))
+        if let key { client.session.reset(key, into: client.output) }
+        for _ in 0..<1_000 { #expect(client.receive(Wire.data(1, "x")) == []) }
+        #expect(client.receive(Wire.data(1, "x")) == ["failed ENHANCE_YOUR_CALM"])
     }
 
     /// Useful frames in between, requests, uploads and time end the count.
@@ -654,6 +707,14 @@ struct SessionStateTests {
         client.open()
         let (frames, _) = NaiveFramer.frames(Array(client.output.contents))
         #expect(frames.first?.payload.first == 0x20)
+    }
+
+    /// RFC 7541 §4.2: the lowest size between two heads is named, also if one frame raises it again.
+    @Test func tableSizeInOneFrame() {
+        let client = TestSession(settings: Wire.settings((1, 0), (1, 4096)))
+        client.open()
+        let (frames, _) = NaiveFramer.frames(Array(client.output.contents))
+        #expect(frames.first?.payload.starts(with: [0x20, 0x3F, 0xE1, 0x1F]) == true)
     }
 
     @Test func connectProtocol() {

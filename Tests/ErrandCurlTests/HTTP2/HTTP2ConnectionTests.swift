@@ -274,6 +274,77 @@ struct HTTP2ConnectionTests {
         #expect(seen.map { Set($0) } == [RawFrame.Kind.headers, RawFrame.Kind.reset, Self.ping])
     }
 
+    /// A request that timed out makes the connection doubtful also for later requests if others use it still.
+    @Test func doubtfulConnectionGetsNoRequest() async throws {
+        let connections = Mutex(0)
+        let server = try RawServer { connection in
+            guard connection.exchangePrefaces() else { return }
+            let number = connections.withLock { count in
+                count += 1
+                return count
+            }
+            guard number == 1 else {
+                while let stream = connection.readRequest() { connection.respond(stream: stream) }
+                return
+            }
+            guard let stream = connection.readRequest() else { return }
+            connection.write(head(stream))
+            // Nothing acknowledges PING.
+            connection.waitForClose()
+        }
+        let transport = CurlTransport()
+        let long = RecordingReceiver()
+        let transfer = transport.start(try request(server), receiver: long)
+        try await long.until { $0.head != nil || $0.end != nil }
+        var silent = try request(server)
+        silent.timeouts.idle = .milliseconds(300)
+        let receiver = RecordingReceiver()
+        _ = transport.start(silent, receiver: receiver)
+        #expect(try await receiver.ended().error?.timeout == .idle)
+        let next = RecordingReceiver()
+        _ = transport.start(try request(server), receiver: next)
+        let record = try await next.ended()
+        #expect(record.error == nil && record.end?.timings.reusedConnection == false)
+        transfer.cancel()
+        #expect(try await long.ended().error?.code == .cancelled)
+    }
+
+    enum ConnectionEnd: CaseIterable { case close, reset, fault }
+
+    /// A complete response is delivered although the connection ends during the upload (RFC 9113 §8.1).
+    @Test(arguments: ConnectionEnd.allCases)
+    func responseIsCompleteDuringTheUpload(end: ConnectionEnd) async throws {
+        let hasResponse = DispatchSemaphore(value: 0)
+        let server = try RawServer { connection in
+            guard connection.exchangePrefaces() else { return }
+            var stream: UInt32 = 0
+            while stream == 0, let frame = connection.readFrame() {
+                if frame.kind == RawFrame.Kind.headers { stream = frame.stream }
+            }
+            connection.write(head(stream))
+            connection.write(data(stream, "done"))
+            hasResponse.wait()
+            switch end {
+            case .close: return
+            case .reset: connection.reset()
+            case .fault:
+                connection.write(RawFrame(kind: RawFrame.Kind.data))
+                connection.waitForClose()
+            }
+        }
+        let (parts, continuation) = AsyncStream.makeStream(of: Data.self)
+        defer { continuation.finish() }
+        let receiver = RecordingReceiver()
+        let transport = CurlTransport()
+        _ = transport.start(
+            try request(server, .post, body: .stream(isReplayable: false) { parts }),
+            receiver: receiver)
+        try await receiver.until { $0.chunks == 1 || $0.end != nil }
+        hasResponse.signal()
+        let record = try await receiver.ended()
+        #expect(record.error == nil && record.text == "done", "\(record.errorText)")
+    }
+
     /// A paused receiver holds its window and no more; the others on the connection go on.
     @Test func pausedReceiverHoldsItsWindow() async throws {
         let granted = Mutex<[UInt32: Int]>([:])
@@ -341,6 +412,46 @@ struct HTTP2ConnectionTests {
         #expect(record.text == "partpartpartpart")
         #expect(record.error?.code == .connectionLost, "\(record.errorText)")
         #expect(record.error?.message.contains("INTERNAL_ERROR") == true)
+    }
+
+    /// The decoder holds a part of the content when the stream ends.
+    @Test(arguments: [false, true])
+    func pausedReceiverGetsTheDecodedContentBeforeTheEnd(isLost: Bool) async throws {
+        let server = try RawServer { connection in
+            guard connection.exchangePrefaces(), let stream = connection.readRequest() else {
+                return
+            }
+            // `content-encoding: gzip` as a literal with the name of the static table.
+            var head = head(stream)
+            head.payload += [0x0F, 0x0B, 4] + Array("gzip".utf8)
+            connection.write(head)
+            connection.write(
+                RawFrame(
+                    kind: RawFrame.Kind.data, stream: stream, payload: Sample.gzipOfZeros))
+            guard let next = connection.readRequest() else { return }
+            guard !isLost else { return }
+            connection.write(
+                RawFrame(
+                    kind: RawFrame.Kind.reset, stream: stream, payload: RawFrame.number(2)))
+            connection.respond(stream: next)
+            connection.waitForClose()
+        }
+        let transport = CurlTransport()
+        let paused = RecordingReceiver { $0.chunks == 1 ? .pause : .more }
+        var coded = try request(server)
+        coded.options.maximumDecodingRatio = nil
+        let transfer = transport.start(coded, receiver: paused)
+        try await paused.until { $0.chunks == 1 || $0.end != nil }
+        // The end has arrived when that of the next request has.
+        let next = RecordingReceiver()
+        _ = transport.start(try request(server), receiver: next)
+        #expect(try await next.ended().error == nil || isLost)
+        #expect(paused.record.end == nil)
+        transfer.resumeReceiving()
+        let record = try await paused.ended()
+        #expect(record.body.count == 1 << 20)
+        let code: RequestError.Code = isLost ? .truncatedBody : .connectionLost
+        #expect(record.error?.code == code, "\(record.errorText)")
     }
 
     @Test func interimResponsesAreReported() async throws {

@@ -15,8 +15,16 @@ struct UnprocessedTests {
         case refusedStream, goAway
         // These do not prove that the request was not processed.
         case cancel, internalError, http11Required, goAwayAfterStream, close
+        // HTTP/1.1 is required by GOAWAY, without the request and after it.
+        case http11GoAway, http11GoAwayAfterStream
 
         var provesNothing: Bool { self != .refusedStream && self != .goAway }
+        var requiresHTTP11: Bool {
+            self == .http11Required || self == .http11GoAway || self == .http11GoAwayAfterStream
+        }
+        var ends: Bool {
+            self == .close || self == .goAwayAfterStream || self == .http11GoAwayAfterStream
+        }
 
         /// Refuses the request on a stream.
         func write(to connection: RawConnection, _ stream: UInt32) {
@@ -28,6 +36,8 @@ struct UnprocessedTests {
             case .http11Required: reset(connection, stream, 13)
             case .goAwayAfterStream: goAway(connection, last: stream)
             case .close: break
+            case .http11GoAway: goAway(connection, last: 0, code: 13)
+            case .http11GoAwayAfterStream: goAway(connection, last: stream, code: 13)
             }
         }
 
@@ -37,11 +47,11 @@ struct UnprocessedTests {
                     kind: RawFrame.Kind.reset, stream: stream, payload: RawFrame.number(code)))
         }
 
-        private func goAway(_ connection: RawConnection, last: UInt32) {
+        func goAway(_ connection: RawConnection, last: UInt32, code: UInt32 = 0) {
             connection.write(
                 RawFrame(
                     kind: RawFrame.Kind.goAway,
-                    payload: RawFrame.number(last) + RawFrame.number(0)))
+                    payload: RawFrame.number(last) + RawFrame.number(code)))
         }
     }
 
@@ -64,7 +74,7 @@ struct UnprocessedTests {
                     connection.respond(stream: stream)
                 } else {
                     refusal.write(to: connection, stream)
-                    if refusal == .close || refusal == .goAwayAfterStream { return }
+                    if refusal.ends { return }
                 }
             }
         }
@@ -97,7 +107,7 @@ struct UnprocessedTests {
         let server = try server(refusal)
         let transport = CurlTransport()
         let record = try await run(transport, server, body: body.map { .string($0) })
-        let namesVersion = refusal == .http11Required
+        let namesVersion = refusal.requiresHTTP11
         #expect(record.error?.code == (namesVersion ? .badServerResponse : .connectionLost))
         #expect(record.error?.isUnprocessed == false)
         #expect(requests.count.withLock { $0 } == 1)
@@ -106,9 +116,10 @@ struct UnprocessedTests {
     }
 
     /// HTTP/1.1 must not be sent to a port where HTTP/2 is expected.
-    @Test(arguments: [HTTPMethod.get, .put, .post])
-    func requiredHTTP11FailsWithPriorKnowledge(method: HTTPMethod) async throws {
-        let server = try server(.http11Required)
+    @Test(
+        arguments: [HTTPMethod.get, .put, .post], Refusal.allCases.filter(\.requiresHTTP11))
+    func requiredHTTP11FailsWithPriorKnowledge(method: HTTPMethod, refusal: Refusal) async throws {
+        let server = try server(refusal)
         let record = try await CurlTransport().run(method, server.url()) {
             $0.options.httpVersion = .http2PriorKnowledge
             $0.options.mayReplay = method.isIdempotent
@@ -158,6 +169,42 @@ struct UnprocessedTests {
         let second = try await run(transport, server)
         #expect(second.error?.code == .connectionLost)
         #expect(requests.count.withLock { $0 } == 2)
+    }
+
+    /// The error of a request that ends with its connection names the code of GOAWAY.
+    @Test func errorNamesTheCodeOfGoAway() async throws {
+        let server = try RawServer { connection in
+            guard connection.exchangePrefaces(), let stream = connection.readRequest() else {
+                return
+            }
+            Refusal.goAway.goAway(connection, last: stream, code: 11)
+        }
+        let record = try await run(CurlTransport(), server)
+        #expect(record.error?.code == .connectionLost)
+        #expect(record.error?.message.contains("ENHANCE_YOUR_CALM") == true, "\(record.errorText)")
+    }
+
+    /// A response that has begun is not repeated: its receiver would get a second head.
+    @Test func goAwayDuringTheResponseIsNoRepetition() async throws {
+        let server = try RawServer { [requests] connection in
+            guard connection.exchangePrefaces() else { return }
+            while let stream = connection.readRequest() {
+                requests.count.withLock { $0 += 1 }
+                connection.write(
+                    RawFrame(
+                        kind: RawFrame.Kind.headers, flags: RawFrame.endOfHeaders, stream: stream,
+                        payload: RawFrame.status200))
+                connection.write(
+                    RawFrame(
+                        kind: RawFrame.Kind.data, stream: stream, payload: Array("part".utf8)))
+                Refusal.goAway.goAway(connection, last: 0, code: 2)
+            }
+        }
+        let record = try await run(CurlTransport(), server)
+        #expect(record.error?.code == .connectionLost)
+        #expect(record.error?.isUnprocessed == false)
+        #expect(record.text == "part" && record.violations.isEmpty, "\(record.text)")
+        #expect(requests.count.withLock { $0 } == 1)
     }
 
     @Test func nonReplayableBodyIsNotRepeated() async throws {
