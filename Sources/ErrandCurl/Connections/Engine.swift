@@ -196,10 +196,33 @@
 
         /// Closes a connection that was in use.
         func discard(_ connection: Connection, _ reason: Response.Connection.CloseReason) {
+            let isShared = shared.contains { $0 === connection }
             guard close(connection, reason) else { return }
-            pool.removeShared(connection.key) { $0 === connection }
-            pool.closed(connection.key)
+            if isShared {
+                pool.closedShared(connection.key) { $0 === connection }
+            } else {
+                pool.closed(connection.key)
+            }
             startConnects()
+        }
+
+        /// Closes a shared connection that has carried no request, so that those which waited for it fail.
+        func discardUnused(
+            _ connection: Connection, _ reason: Response.Connection.CloseReason,
+            _ error: RequestError
+        ) {
+            guard close(connection, reason) else { return }
+            let waiters = pool.closedUnused(connection.key) { $0 === connection }
+            fail(waiters.map { ($0, error) }, connection.key)
+            startConnects()
+        }
+
+        /// Ends the requests that fail with a connect, and lets the others use open connections.
+        private func fail(_ waiters: [(Exchange, RequestError)], _ key: ConnectionKey) {
+            for (waiter, error) in waiters { waiter.connectFailed(error) }
+            for connection in shared where connection.key == key {
+                _ = offerPlaces(of: connection)
+            }
         }
 
         /// Closes a connection that carries no request, if the pool has it.
@@ -223,7 +246,7 @@
             return true
         }
 
-        private func startConnects() {
+        func startConnects() {
             while let start = pool.nextStart() {
                 switch start {
                 case .close(let connection): close(connection, .poolFull)
@@ -233,7 +256,7 @@
                         let connector = try Connector(key, ticket, limit: limit, loop: loop)
                         connectors.append(connector)
                     } catch {
-                        pool.connectFailed(key)?.connectFailed(error)
+                        fail(pool.connectFailed(key).map { ($0, error) }, key)
                     }
                 }
             }
@@ -245,19 +268,20 @@
             let connector = connectors.remove(at: index)
             let key = connector.key
             if result != CURLE_OK {
-                let waiter =
+                let waiters =
                     result == CURLE_OPERATION_TIMEDOUT
-                    ? pool.connectTimedOut(connector.ticket, key) : pool.connectFailed(key)
-                let error = waiter.map {
-                    connector.error(result, for: $0.transfer.request, $0.options)
+                    ? [pool.connectTimedOut(connector.ticket, key)].compactMap { $0 }
+                    : pool.connectFailed(key)
+                let failed = waiters.map {
+                    ($0, connector.error(result, for: $0.transfer.request, $0.options))
                 }
                 connector.cancel()
-                if let error { waiter?.connectFailed(error) }
+                fail(failed, key)
             } else {
                 do throws(RequestError) {
                     try use(connector.open())
                 } catch {
-                    pool.connectFailed(key)?.connectFailed(error)
+                    fail(pool.connectFailed(key).map { ($0, error) }, key)
                 }
             }
             startConnects()
@@ -267,7 +291,8 @@
         private func use(_ opened: Connector.Opened) throws(RequestError) {
             let key = opened.connector.key
             if opened.speaksHTTP2 {
-                let connection = try HTTP2Connection(opened, engine: self)
+                let connection = try HTTP2Connection(
+                    opened, assumedStreams: pool.requestsPerConnection(key), engine: self)
                 add(connection)
                 shared.append(connection)
                 pool.connectedShared(connection, key, at: loop.now)
@@ -316,6 +341,11 @@
             return true
         }
 
+        /// The server of a shared connection has named its limit of requests at once.
+        func noteLimit(_ limit: Int, of connection: Connection) {
+            pool.noteLimit(limit, connection.key)
+        }
+
         /// A shared connection accepts no further requests; it is closed when it carries none.
         func drain(_ connection: Connection) {
             pool.removeShared(connection.key) { $0 === connection }
@@ -336,6 +366,7 @@
                 let connections = withPlaces
                 withPlaces.removeAll(keepingCapacity: true)
                 for connection in connections { givePlaces(of: connection) }
+                if !connections.isEmpty { startConnects() }
                 let unflushed = unflushed
                 self.unflushed.removeAll(keepingCapacity: true)
                 for connection in unflushed where holds(connection) { connection.flush() }

@@ -19,7 +19,7 @@
         /// connections proceed.
         private static let roundsAtOnce = 16
 
-        @exclusivity(unchecked) var session = SessionState()
+        @exclusivity(unchecked) var session: SessionState
         /// The frames that were not sent; the first `sent` bytes were.
         let output = TextBuffer(capacity: 4 << 10)
         @exclusivity(unchecked) private var sent = 0
@@ -42,9 +42,19 @@
         private var isOffered = true
         /// Whether the connection has carried a request.
         private var wasUsed = false
+        /// The last limit of requests at once that the engine knows.
+        private var streamLimit: Int?
 
-        init(_ opened: Connector.Opened, engine: Engine) throws(RequestError) {
+        /// Takes over a connection.
+        ///
+        /// - Parameter assumedStreams: The number of requests that are sent before the server names its limit.
+        init(
+            _ opened: Connector.Opened, assumedStreams: Int, engine: Engine
+        ) throws(RequestError) {
             health = HealthCheck(at: engine.loop.now)
+            var limits = SessionState.Limits()
+            limits.assumedStreams = assumedStreams
+            session = SessionState(limits)
             try super.init(opened, .http2, engine: engine)
         }
 
@@ -78,7 +88,10 @@
                 try open(head, for: exchange)
             } catch {
                 exchange.fail(error)
-                if error.code == .pinMismatch, session.streamCount == 0 {
+                // Waiting requests may have other pins.
+                if error.code == .pinMismatch, session.streamCount == 0,
+                    !engine.offerPlaces(of: self)
+                {
                     return close(.failed)
                 }
                 becomeIdleIfUnused()
@@ -101,6 +114,7 @@
             // PING precedes the request: the connection may be dead.
             if health.isDueBeforeUse(at: loop.now) { ping() }
             let start = output.count
+            exchange.wasSentEarly = session.phase == .opening
             let scratch = engine.scratch
             let key = session.open(head.stream, into: output) { encoder, output in
                 head.write(with: &encoder, scratch: scratch, into: output)
@@ -193,7 +207,10 @@
 
         override func becomeIdleIfUnused() {
             guard !isClosed, session.streamCount == 0 else { return }
-            if session.phase == .draining || session.isExhausted { return close(.serverClosed) }
+            if session.phase == .draining || session.isExhausted {
+                let error = StreamFailure.unprocessed.error(host: key.host.name, hasHead: false)
+                return close(.serverClosed, error: error)
+            }
             engine.becameIdle(self)
         }
 
@@ -312,9 +329,15 @@
         }
 
         /// Closes the connection; no exchange is left.
-        private func close(_ reason: Response.Connection.CloseReason) {
+        ///
+        /// - Parameter error: The error of requests that wait for a connection, if this one has carried none: others
+        ///   would probably carry none either.
+        private func close(
+            _ reason: Response.Connection.CloseReason, error: RequestError? = nil
+        ) {
             guard !isClosed else { return }
-            engine.discard(self, reason)
+            guard let error, !wasUsed else { return engine.discard(self, reason) }
+            engine.discardUnused(self, reason, error)
         }
 
         // MARK: - Health
@@ -399,7 +422,8 @@
                 connector?.alertError(for: $0.transfer.request, $0.options)
             }
             isBroken = true
-            close(reason)
+            let fault = isReset ? ResponseFault.lostBeforeHead : .noResponse
+            close(reason, error: fault.error(host: key.host.name))
             for (exchange, alert) in zip(left, alerts) {
                 guard let key = exchange.stream, carried(on: key) === exchange else {
                     continue
@@ -445,15 +469,30 @@
                     if let exchange = carried(on: key) { queue(exchange) }
                 case .changed:
                     for exchange in exchanges { if let exchange { queue(exchange) } }
+                    noteLimit()
                     if isOffered { _ = engine.offerPlaces(of: self) }
-                case .draining:
-                    isOffered = false
-                    engine.drain(self)
-                    becomeIdleIfUnused()
+                case .draining: drain()
                 case .pingAcknowledged: break
                 case .failed(let fault): fail(fault)
                 }
             }
+        }
+
+        /// Notifies the engine of the server's limit of requests at once.
+        private func noteLimit() {
+            let limit = session.peer.maximumStreams
+            guard session.peer.isKnown, limit != streamLimit else { return }
+            streamLimit = limit
+            engine.noteLimit(limit, of: self)
+        }
+
+        /// The connection accepts no further requests.
+        private func drain() {
+            session.drain()
+            isOffered = false
+            engine.drain(self)
+            becomeIdleIfUnused()
+            if !isClosed { engine.startConnects() }
         }
 
         /// The server has broken the protocol: GOAWAY is in the output, and all exchanges fail.
@@ -463,7 +502,7 @@
             }
             let left = exchanges.compactMap { $0 }
             isBroken = true
-            close(.failed)
+            close(.failed, error: fault.error(host: key.host.name))
             for exchange in left {
                 guard let key = exchange.stream, carried(on: key) === exchange else {
                     continue
@@ -542,7 +581,10 @@
             case .unprocessed:
                 remove(exchange, key)
                 exchange.connection = nil
-                exchange.wasUnprocessed(error)
+                let wasEarly = isOffered && exchange.wasSentEarly
+                // Without a reason that passes, the server is about to close the connection, or overloaded.
+                if isOffered, !wasEarly, session.places > 0 { drain() }
+                exchange.wasUnprocessed(error, wasEarly: wasEarly)
                 streamEnded()
             case .requiresHTTP11:
                 remove(exchange, key)
