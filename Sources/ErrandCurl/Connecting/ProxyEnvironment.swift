@@ -11,8 +11,8 @@ import ErrandTransport
 struct ProxyEnvironment: Sendable, Hashable {
     private let http: String?
     private let https: String?
-    /// The list of `no_proxy` or `NO_PROXY`.
-    let bypass: String
+    /// The entries of `no_proxy` or `NO_PROXY`, which commas, spaces or both separate.
+    let bypass: [String]
 
     /// Reads the variables; empty ones count as missing.
     init(_ value: (String) -> String?) {
@@ -22,7 +22,7 @@ struct ProxyEnvironment: Sendable, Hashable {
         }
         http = first(["http_proxy", "all_proxy", "ALL_PROXY"])
         https = first(["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"])
-        bypass = first(["no_proxy", "NO_PROXY"]) ?? ""
+        bypass = Self.entries(first(["no_proxy", "NO_PROXY"]) ?? "")
     }
 
     /// Whether any proxy is set.
@@ -31,7 +31,6 @@ struct ProxyEnvironment: Sendable, Hashable {
     /// The proxy for a scheme.
     func proxy(isSecure: Bool) -> String? { isSecure ? https : http }
 
-    /// The entries of a list, which commas, blanks or both separate.
     static func entries(_ text: String) -> [String] {
         text.utf8.split { $0 == UInt8(ascii: ",") || $0 == 0x20 || $0 == 0x09 }
             .map { String(Substring($0)) }
@@ -50,67 +49,46 @@ extension TransportOptions {
     /// ``ProxyPolicy/environment`` remains if the environment sets no proxy; it then means none.
     func resolvingProxy(for url: URI, _ environment: ProxyEnvironment) -> TransportOptions {
         guard !hasDefaults || environment.namesProxy else { return self }
-        let text: String?
-        let isDirect: Bool
+        let (text, entries): (String?, [String])
         switch proxy {
         case .none: return self
         case .environment:
             guard environment.namesProxy else { return self }
-            text = environment.proxy(isSecure: url.isHTTPS)
-            isDirect = ProxyBypass.matches(url, list: environment.bypass)
+            (text, entries) = (environment.proxy(isSecure: url.isHTTPS), environment.bypass)
         case .url(_, let bypass) where bypass.isEmpty: return self
-        case .url(let named, let bypass):
-            text = named
-            isDirect = ProxyBypass.matches(url, bypass)
+        case .url(let named, let bypass): (text, entries) = (named, bypass)
         }
         var options = self
         options.proxy = .none
-        guard let text, unixSocketPath == nil, !isDirect else { return options }
+        guard let text, unixSocketPath == nil, !ProxyBypass.matches(url, entries) else {
+            return options
+        }
         options.proxy = .url(text)
         return options
     }
 }
 
 /// Decides which hosts are reached without their proxy.
+///
+/// Both lists have the forms of ``TransportOptions/ProxyPolicy/url(_:bypass:)``: those of libcurl, and of
+/// Go an asterisk before a domain or inside a list, ports, and networks of 0 bits.
 enum ProxyBypass {
-    /// Whether the list of the environment matches the host of a URL, by the rules of libcurl
-    /// (`CURLOPT_NOPROXY`).
-    ///
-    /// The asterisk has a meaning only as the whole list, and entries have no ports. Commas separate
-    /// them, and blanks too, as in libcurl up to 7.88.
-    static func matches(_ url: URI, list: String) -> Bool {
-        guard let host = url.host else { return false }
-        if list == "*" { return true }
-        let entries = ProxyEnvironment.entries(list).map { entry in
-            entry.utf8.contains { $0 >= 0x80 } ? HostName.named(entry) ?? entry : entry
-        }
-        return matches(host, entries) { address, entry in
-            // libcurl compares the whole address for 0 bits.
-            address.isIn(entry.dropping(suffix: "/0").map { String($0) } ?? entry)
-        }
-    }
-
-    /// Whether an entry of ``TransportOptions/ProxyPolicy/url(_:bypass:)`` matches the host of a URL.
+    /// Whether an entry of a list matches the host of a URL.
     static func matches(_ url: URI, _ entries: [String]) -> Bool {
         guard !entries.isEmpty, let host = url.host else { return false }
         let list = AddressOverride.bypass(entries, port: url.effectivePort)
         if list == "*" { return true }
         let names = list.utf8.split(separator: UInt8(ascii: ",")).map { String(Substring($0)) }
-        return matches(host, names) { address, entry in address.isIn(entry) }
-    }
-
-    private static func matches(
-        _ host: String, _ entries: [String], isIn: (IPAddress, String) -> Bool
-    ) -> Bool {
-        if let address = IPAddress(host) { return entries.contains { isIn(address, $0) } }
-        let name = (host.dropping(suffix: ".") ?? host[...]).lowercasedASCII()
-        return entries.contains { isDomain($0, of: name) }
+        if let address = IPAddress(host) {
+            return names.contains { address.isIn($0) }
+        }
+        let name = host.dropping(suffix: ".").map { String($0) } ?? host
+        return names.contains { isDomain($0, of: name.lowercasedASCII()) }
     }
 
     /// Whether a host is a domain, or one of its subdomains.
     private static func isDomain(_ entry: String, of host: String) -> Bool {
-        let name = (entry.dropping(suffix: ".") ?? entry[...]).lowercasedASCII()
-        let bare = String(name.dropping(prefix: ".") ?? name[...])
+        let bare = (entry.dropping(prefix: ".") ?? entry[...]).lowercasedASCII()
         guard !bare.isEmpty else { return false }
         return host == bare || host.ends(withBytes: "." + bare)
     }

@@ -213,7 +213,13 @@
         ) {
             guard close(connection, reason) else { return }
             let waiters = pool.closedUnused(connection.key) { $0 === connection }
-            fail(waiters.map { ($0, error) }, connection.key)
+            let failed = waiters.map { waiter in
+                var error = error
+                // A request that was lost before may have been processed.
+                error.isUnprocessed = !waiter.hasReplayed
+                return (waiter, error)
+            }
+            fail(failed, connection.key)
             startConnects()
         }
 
