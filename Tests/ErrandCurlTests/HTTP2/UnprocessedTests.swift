@@ -117,11 +117,13 @@ struct UnprocessedTests {
 
     /// The server names its limit of ten when a hundred requests have arrived, and on later connections at once.
     @Test func burstBeyondTheServersLimitIsServed() async throws {
+        let refusals = Mutex(0)
         let server = try RawServer { connection in
             guard connection.readBody(24).count == 24 else { return }
             var held: [UInt32] = []
             func take(_ stream: UInt32) {
                 guard held.count < 10 else {
+                    refusals.withLock { $0 += 1 }
                     return Refusal.refusedStream.write(to: connection, stream)
                 }
                 held.append(stream)
@@ -157,6 +159,7 @@ struct UnprocessedTests {
             let record = try await receiver.ended()
             #expect(record.error == nil, "\(record.errorText)")
         }
+        #expect(refusals.withLock { $0 } == 90)
     }
 
     @Test(arguments: Refusal.allCases.filter(\.provesNothing), [nil, "body"])
