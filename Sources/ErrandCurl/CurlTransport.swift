@@ -40,9 +40,11 @@
             mailboxes = (0..<count).map { index in
                 let part = configuration.part(index, of: count)
                 return Mailbox(name: part.name, isCounting: count > 1, reports: reports) { loop in
-                    Engine(loop: loop, configuration: part) { opened, engine throws(RequestError) in
+                    Engine(loop: loop, configuration: part) {
+                        opened, assumedStreams, engine throws(RequestError) in
                         opened.speaksHTTP2
-                            ? try HTTP2Connection(opened, engine: engine)
+                            ? try HTTP2Connection(
+                                opened, assumedStreams: assumedStreams, engine: engine)
                             : try HTTP1Connection(opened, engine: engine)
                     }
                 }

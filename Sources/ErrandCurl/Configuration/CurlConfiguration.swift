@@ -16,7 +16,8 @@ public struct CurlConfiguration: Sendable, Hashable {
     ///
     /// Default `nil`.
     ///
-    /// A connection with HTTP/2 carries many requests.
+    /// A connection with HTTP/2 carries many requests. One whose server accepts no further requests on it (GOAWAY)
+    /// does not count while it carries its last ones; ``maximumConnections`` includes it.
     public var connectionsPerHost: Int?
     /// The maximum number of idle connections that are kept for later requests.
     ///

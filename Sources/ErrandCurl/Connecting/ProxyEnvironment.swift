@@ -68,7 +68,10 @@ extension TransportOptions {
     }
 }
 
-/// Decides which hosts are reached without their proxy, by the rules of libcurl.
+/// Decides which hosts are reached without their proxy.
+///
+/// Both lists have the forms of ``TransportOptions/ProxyPolicy/url(_:bypass:)``: those of libcurl, and of
+/// Go an asterisk before a domain or inside a list, ports, and networks of 0 bits.
 enum ProxyBypass {
     /// Whether an entry of a list matches the host of a URL.
     static func matches(_ url: HTTPURL, _ entries: [String]) -> Bool {

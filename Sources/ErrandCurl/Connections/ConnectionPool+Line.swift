@@ -11,10 +11,6 @@ extension ConnectionPool {
             case shared
         }
 
-        /// The number of requests that a new shared connection is expected to carry: as many as a client
-        /// may open before the server names its limit.
-        static var requestsPerConnection: Int { 100 }
-
         let key: ConnectionKey
         var mode: Mode
         /// Shared connections that accept requests; those that are idle have been so since a time.
@@ -32,6 +28,12 @@ extension ConnectionPool {
         var open = 0
         /// Whether a request waits for which no connection is in progress.
         var isWanting = false
+        /// The last limit that the server has named for the requests on one shared connection.
+        var limit = PeerSettings.assumedStreams
+        /// Whether a connect has failed since a shared connection accepted a waiter.
+        var hasFailed = false
+        /// The newest request when the last connect started.
+        var lastAtStart: Ticket = 0
         /// The number of later requests with other keys that got a connection to the host while this line was wanting.
         var passed = 0
         /// Whether another key may take the line.
@@ -49,10 +51,16 @@ extension ConnectionPool {
 
         var waiting: Int { waiters.count - served }
 
+        /// The number of requests that a new shared connection is expected to carry.
+        var requestsPerConnection: Int { min(max(limit, 1), PeerSettings.assumedStreams) }
+
         /// The number of waiters that the connects in progress are expected to serve.
         var expected: Int {
-            mode == .shared ? connecting * Self.requestsPerConnection : connecting
+            mode == .shared ? connecting * requestsPerConnection : connecting
         }
+
+        /// Whether an open connection will accept the waiters, one after another.
+        var isServed: Bool { mode == .shared && !shared.isEmpty }
 
         /// The number of connects that the waiters need.
         var wanted: Int {
@@ -60,7 +68,8 @@ extension ConnectionPool {
             case .unknown: min(waiting, 1)
             case .exclusive: waiting
             case .shared:
-                (waiting + Self.requestsPerConnection - 1) / Self.requestsPerConnection
+                isServed && (hasFailed || limit < 1)
+                    ? 0 : (waiting + requestsPerConnection - 1) / requestsPerConnection
             }
         }
 
@@ -71,6 +80,24 @@ extension ConnectionPool {
         var wantedBy: Ticket { waiters[wantedIndex].ticket }
 
         var isUnused: Bool { open == 0 && connecting == 0 && waiting == 0 }
+
+        /// Removes the waiters that fail with a connect: those that waited for it, unless others are in progress.
+        mutating func failWaiters() -> [Waiter] {
+            guard !isServed else {
+                hasFailed = true
+                return []
+            }
+            var left = waiting - expected
+            if mode == .exclusive { left = min(left, 1) }
+            var failed: [Waiter] = []
+            while left > 0, mode == .exclusive || waiters[served].ticket <= lastAtStart,
+                let waiter = nextWaiter()
+            {
+                failed.append(waiter)
+                left -= 1
+            }
+            return failed
+        }
 
         mutating func nextWaiter() -> Waiter? {
             guard waiting > 0 else { return nil }

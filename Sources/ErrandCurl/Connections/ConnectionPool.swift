@@ -116,8 +116,10 @@ struct ConnectionPool<Connection, Waiter> {
     private mutating func reuseShared(
         _ line: Int, where hasPlace: (Connection) -> Bool
     ) -> Connection? {
-        // The first ones are preferred, so that those beyond the current need expire.
-        guard let index = lines[line].shared.firstIndex(where: { hasPlace($0.connection) }),
+        // A place that was freed in this turn belongs to the request that has waited longest. The first connections are
+        // preferred, so that those beyond the current need expire.
+        guard lines[line].waiting == 0,
+            let index = lines[line].shared.firstIndex(where: { hasPlace($0.connection) }),
             !makesRoom(line, for: lastTicket + 1, isIdle: lines[line].shared[index].idle != nil)
         else { return nil }
         if lines[line].shared[index].idle != nil {
@@ -199,6 +201,7 @@ struct ConnectionPool<Connection, Waiter> {
             guard let waiter else { return nil }
             startsLeft -= 1
             lines[line].passed = 0
+            lines[line].lastAtStart = lastTicket
             lines[line].connecting += 1
             connecting += 1
             addConnection(to: key.host)
@@ -232,6 +235,7 @@ struct ConnectionPool<Connection, Waiter> {
         lines[line].connecting -= 1
         lines[line].open += 1
         lines[line].mode = .shared
+        lines[line].hasFailed = false
         lines[line].shared.append((connection, (now, expiry(of: now))))
         idle += 1
         noteDemand(of: line)
@@ -252,8 +256,21 @@ struct ConnectionPool<Connection, Waiter> {
             lines[line].shared[index].idle = nil
             idle -= 1
         }
+        lines[line].hasFailed = false
         noteDemand(of: line)
         return waiter
+    }
+
+    /// The number of requests that a new shared connection is expected to carry.
+    mutating func requestsPerConnection(_ key: ConnectionKey) -> Int {
+        lines[makeLine(of: key)].requestsPerConnection
+    }
+
+    /// Records the limit that the server has named for the requests on one shared connection.
+    mutating func noteLimit(_ limit: Int, _ key: ConnectionKey) {
+        guard let line = line(of: key) else { return }
+        lines[line].limit = limit
+        noteDemand(of: line)
     }
 
     /// Removes all waiting requests with a key, whose connections cannot carry them.
@@ -277,7 +294,8 @@ struct ConnectionPool<Connection, Waiter> {
         idle += 1
     }
 
-    /// Removes a shared connection that accepts no further requests; it counts as open until ``closed(_:)``.
+    /// Removes a shared connection that accepts no further requests, so that another one to its host may be opened; it
+    /// counts as open until ``closedShared(_:where:)``.
     mutating func removeShared(
         _ key: ConnectionKey, where isConnection: (Connection) -> Bool
     ) {
@@ -285,6 +303,8 @@ struct ConnectionPool<Connection, Waiter> {
             let index = lines[line].shared.firstIndex(where: { isConnection($0.connection) })
         else { return }
         if lines[line].shared.remove(at: index).idle != nil { idle -= 1 }
+        removeFromHost(of: line)
+        noteDemand(of: line)
     }
 
     /// Records that a connection was opened and is closed, because no request can use it.
@@ -295,16 +315,17 @@ struct ConnectionPool<Connection, Waiter> {
         removeConnection(of: line)
     }
 
-    /// Records that a connection could not be opened; returns the request that fails, unless every
-    /// waiting request has another connection in progress.
-    mutating func connectFailed(_ key: ConnectionKey) -> Waiter? {
+    /// Records that a connection could not be opened; returns the requests that fail.
+    ///
+    /// These are all that waited for it: the first one if each needs a connection of its own. None fails that has
+    /// another connection in progress, or that an open shared connection will accept.
+    mutating func connectFailed(_ key: ConnectionKey) -> [Waiter] {
         connecting -= 1
         let line = makeLine(of: key)
         lines[line].connecting -= 1
-        let isNeeded = lines[line].waiting > lines[line].expected
-        let waiter = isNeeded ? lines[line].nextWaiter() : nil
+        let waiters = lines[line].failWaiters()
         removeConnection(of: line)
-        return waiter
+        return waiters
     }
 
     /// Records that a connect has ended at its time limit; returns the request that fails: the one
@@ -316,7 +337,8 @@ struct ConnectionPool<Connection, Waiter> {
         connecting -= 1
         let line = makeLine(of: key)
         lines[line].connecting -= 1
-        let isMissed = lines[line].waiting > lines[line].expected
+        if lines[line].isServed { lines[line].hasFailed = true }
+        let isMissed = !lines[line].isServed && lines[line].waiting > lines[line].expected
         let waiter = isMissed ? lines[line].removeWaiter(ticket) : nil
         removeConnection(of: line)
         return waiter
@@ -339,6 +361,28 @@ struct ConnectionPool<Connection, Waiter> {
         let line = makeLine(of: key)
         lines[line].open -= 1
         removeConnection(of: line)
+    }
+
+    /// Removes a shared connection that is closed.
+    mutating func closedShared(
+        _ key: ConnectionKey, where isConnection: (Connection) -> Bool
+    ) {
+        removeShared(key, where: isConnection)
+        let line = makeLine(of: key)
+        lines[line].open -= 1
+        count -= 1
+        noteDemand(of: line)
+    }
+
+    /// Removes a shared connection that is closed and has carried no request, as if it could not be opened; returns the
+    /// requests that fail.
+    mutating func closedUnused(
+        _ key: ConnectionKey, where isConnection: (Connection) -> Bool
+    ) -> [Waiter] {
+        removeShared(key, where: isConnection)
+        let waiters = lines[makeLine(of: key)].failWaiters()
+        closedShared(key, where: isConnection)
+        return waiters
     }
 
     /// Removes the idle connection that is closed; returns false if it is not idle.
@@ -494,12 +538,15 @@ struct ConnectionPool<Connection, Waiter> {
 
     private mutating func removeConnection(of line: Int) {
         count -= 1
-        if limitsHosts {
-            let host = lines[line].key.host
-            let left = hostCounts[host, default: 1] - 1
-            hostCounts[host] = left > 0 ? left : nil
-        }
+        removeFromHost(of: line)
         noteDemand(of: line)
+    }
+
+    private mutating func removeFromHost(of line: Int) {
+        guard limitsHosts else { return }
+        let host = lines[line].key.host
+        let left = hostCounts[host, default: 1] - 1
+        hostCounts[host] = left > 0 ? left : nil
     }
 
     /// Records whether a request waits for which no connection is in progress, and makes the line

@@ -12,7 +12,9 @@
         /// The size of the input buffer, unless a request sets another.
         private static let inputBytes = 64 << 10
 
-        typealias MakeConnection = (Connector.Opened, Engine) throws(RequestError) -> OpenConnection
+        /// The number is that of the requests which are sent before the server names its limit, if it may have several.
+        typealias MakeConnection = (Connector.Opened, Int, Engine) throws(RequestError) ->
+            OpenConnection
 
         unowned(unsafe) let loop: EventLoop
         let multi: MultiHandle
@@ -207,10 +209,39 @@
 
         /// Closes a connection that was in use.
         func discard(_ connection: OpenConnection, _ reason: Response.Connection.CloseReason) {
+            let isShared = shared.contains { $0 === connection }
             guard close(connection, reason) else { return }
-            pool.removeShared(connection.key) { $0 === connection }
-            pool.closed(connection.key)
+            if isShared {
+                pool.closedShared(connection.key) { $0 === connection }
+            } else {
+                pool.closed(connection.key)
+            }
             startConnects()
+        }
+
+        /// Closes a shared connection that has carried no request, so that those which waited for it fail.
+        func discardUnused(
+            _ connection: OpenConnection, _ reason: Response.Connection.CloseReason,
+            _ error: RequestError
+        ) {
+            guard close(connection, reason) else { return }
+            let waiters = pool.closedUnused(connection.key) { $0 === connection }
+            let failed = waiters.map { waiter in
+                var error = error
+                // A request that was lost before may have been processed.
+                error.isUnprocessed = !waiter.hasReplayed
+                return (waiter, error)
+            }
+            fail(failed, connection.key)
+            startConnects()
+        }
+
+        /// Ends the requests that fail with a connect, and lets the others use open connections.
+        private func fail(_ waiters: [(Exchange, RequestError)], _ key: ConnectionKey) {
+            for (waiter, error) in waiters { waiter.connectFailed(error) }
+            for connection in shared where connection.key == key {
+                _ = offerPlaces(of: connection)
+            }
         }
 
         /// Closes a connection that carries no request, if the pool has it.
@@ -234,7 +265,7 @@
             return true
         }
 
-        private func startConnects() {
+        func startConnects() {
             while let start = pool.nextStart() {
                 switch start {
                 case .close(let connection): close(connection, .poolFull)
@@ -244,7 +275,7 @@
                         let connector = try Connector(key, ticket, limit: limit, multi: multi)
                         connectors.append(connector)
                     } catch {
-                        pool.connectFailed(key)?.connectFailed(error)
+                        fail(pool.connectFailed(key).map { ($0, error) }, key)
                     }
                 }
             }
@@ -260,19 +291,20 @@
             let connector = connectors.remove(at: index)
             let key = connector.key
             if result != CURLE_OK {
-                let waiter =
+                let waiters =
                     result == CURLE_OPERATION_TIMEDOUT
-                    ? pool.connectTimedOut(connector.ticket, key) : pool.connectFailed(key)
-                let error = waiter.map {
-                    connector.error(result, for: $0.transfer.request, $0.options)
+                    ? [pool.connectTimedOut(connector.ticket, key)].compactMap { $0 }
+                    : pool.connectFailed(key)
+                let failed = waiters.map {
+                    ($0, connector.error(result, for: $0.transfer.request, $0.options))
                 }
                 connector.cancel()
-                if let error { waiter?.connectFailed(error) }
+                fail(failed, key)
             } else {
                 do throws(RequestError) {
                     try use(connector.open())
                 } catch {
-                    pool.connectFailed(key)?.connectFailed(error)
+                    fail(pool.connectFailed(key).map { ($0, error) }, key)
                 }
             }
             startConnects()
@@ -281,7 +313,7 @@
         /// Uses a new connection with the protocol that was negotiated.
         private func use(_ opened: Connector.Opened) throws(RequestError) {
             let key = opened.connector.key
-            let connection = try makeConnection(opened, self)
+            let connection = try makeConnection(opened, pool.requestsPerConnection(key), self)
             add(connection)
             guard !connection.isShared else {
                 shared.append(connection)
@@ -331,6 +363,11 @@
             return true
         }
 
+        /// The server of a shared connection has named its limit of requests at once.
+        func noteLimit(_ limit: Int, of connection: OpenConnection) {
+            pool.noteLimit(limit, connection.key)
+        }
+
         /// A shared connection accepts no further requests; it is closed when it carries none.
         func drain(_ connection: OpenConnection) {
             pool.removeShared(connection.key) { $0 === connection }
@@ -351,6 +388,7 @@
                 let connections = withPlaces
                 withPlaces.removeAll(keepingCapacity: true)
                 for connection in connections { givePlaces(of: connection) }
+                if !connections.isEmpty { startConnects() }
                 let unflushed = unflushed
                 self.unflushed.removeAll(keepingCapacity: true)
                 for connection in unflushed where holds(connection) { connection.flush() }

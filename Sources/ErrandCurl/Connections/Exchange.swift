@@ -58,6 +58,10 @@
         @exclusivity(unchecked) var hasReplayed = false
         /// How often the request was sent.
         @exclusivity(unchecked) private(set) var sendCount = 0
+        /// Whether the request was sent before the server's limits were known.
+        @exclusivity(unchecked) var wasSentEarly = false
+        /// The number of these sends that do not count, at most one.
+        private var uncountedSends = 0
         @exclusivity(unchecked) var failure: RequestError?
         @exclusivity(unchecked) var trailers = HTTPFields()
         /// Whether a part of the response has arrived.
@@ -301,12 +305,16 @@
 
         /// The server has not processed the request (RFC 9113 §8.7), so any method may be repeated.
         ///
-        /// The exchange has left the connection.
-        func wasUnprocessed(_ error: RequestError) {
-            guard sendCount < Self.maximumSendCount, state.mayCallReceiver, failure == nil,
+        /// The exchange has left the connection, which is used again if it has a place.
+        ///
+        /// - Parameter wasEarly: Whether the server may have refused it because it did not know the server's limits.
+        func wasUnprocessed(_ error: RequestError, wasEarly: Bool) {
+            if wasEarly { uncountedSends = 1 }
+            guard sendCount - uncountedSends < Self.maximumSendCount, state.mayCallReceiver,
+                failure == nil,
                 upload?.rewind() ?? true
             else { return fail(error) }
-            sendAgain()
+            sendAgain(isNew: false)
         }
 
         /// The server requires HTTP/1.1 for the request (RFC 9113 §7).
@@ -326,14 +334,15 @@
             sendAgain()
         }
 
-        /// Sends the request again, on another connection; the time spent on the former one counts as
-        /// queued.
-        private func sendAgain() {
+        /// Sends the request again; the time spent on the former connection counts as queued.
+        ///
+        /// - Parameter isNew: See ``Engine/acquire(for:isNew:)``.
+        private func sendAgain(isNew: Bool = true) {
             if transfer.signals().contains(.cancel) { return stop(.cancelled) }
             times.started = loop.now
             continueAt = .never
             startDeadlines()
-            engine.acquire(for: self, isNew: true)
+            engine.acquire(for: self, isNew: isNew)
         }
 
         /// The server does not accept the extended CONNECT of the request (RFC 8441 §3), which HTTP/1.1 can replace.

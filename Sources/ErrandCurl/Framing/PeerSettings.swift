@@ -1,12 +1,12 @@
 /// The settings of the server (RFC 9113 §6.5.2, RFC 8441 §3).
 struct PeerSettings: Sendable, Hashable {
     /// The number of streams that a client opens before the settings arrive.
-    private static let assumedStreams = 100
+    static let assumedStreams = 100
 
     private(set) var headerTableSize = 4096
     /// The lowest ``headerTableSize`` since the last frame.
     private(set) var lowestTableSize = 4096
-    private(set) var maximumStreams = assumedStreams
+    private(set) var maximumStreams: Int
     private(set) var initialWindow = FlowWindow.initial
     private(set) var maximumFrame = Frame.defaultMaximum
     /// The largest size of a request's head that the server accepts; `nil` if it names none.
@@ -16,7 +16,8 @@ struct PeerSettings: Sendable, Hashable {
     /// Whether the settings have arrived.
     private(set) var isKnown = false
 
-    init() {}
+    /// Creates the settings of a server that has not sent them.
+    init(assumedStreams: Int = Self.assumedStreams) { maximumStreams = assumedStreams }
 
     /// Applies the parameters of a SETTINGS frame in their order.
     mutating func apply(_ parameters: UnsafeRawBufferPointer) throws(SessionFault) {

@@ -23,6 +23,8 @@ struct SessionState: ~Copyable {
         var connectionWindow = 16 << 20
         /// The largest number of streams, also if the server allows more.
         var streams = 1000
+        /// The number of streams until the server names its limit.
+        var assumedStreams = PeerSettings.assumedStreams
         /// The largest number of frames without use since the last useful one.
         var uselessFrames = 1000
 
@@ -75,7 +77,7 @@ struct SessionState: ~Copyable {
     private var streams = StreamTable()
     private(set) var phase = Phase.opening
     /// The settings of the server.
-    private(set) var peer = PeerSettings()
+    private(set) var peer: PeerSettings
     private var sendWindow = FlowWindow.Sending()
     private var receiveWindow: FlowWindow.Receiving
     private var nextNumber: UInt32 = 1
@@ -95,6 +97,7 @@ struct SessionState: ~Copyable {
 
     init(_ limits: Limits = Limits()) {
         self.limits = limits
+        peer = PeerSettings(assumedStreams: limits.assumedStreams)
         reader = FrameReader(maximumBlock: Self.blockLimit(limits.headBytes))
         receiveWindow = FlowWindow.Receiving(
             limits.connectionWindow, limit: limits.connectionWindow)

@@ -19,7 +19,7 @@
         /// connections proceed.
         private static let roundsAtOnce = 16
 
-        @exclusivity(unchecked) var session = SessionState()
+        @exclusivity(unchecked) var session: SessionState
         /// The frames that were not sent; the first `sent` bytes were.
         let output = TextBuffer(capacity: 4 << 10)
         @exclusivity(unchecked) private var sent = 0
@@ -44,9 +44,19 @@
         private var isOffered = true
         /// Whether the connection has carried a request.
         private var wasUsed = false
+        /// The last limit of requests at once that the engine knows.
+        private var streamLimit: Int?
 
-        init(_ opened: Connector.Opened, engine: Engine) throws(RequestError) {
+        /// Takes over a connection.
+        ///
+        /// - Parameter assumedStreams: The number of requests that are sent before the server names its limit.
+        init(
+            _ opened: Connector.Opened, assumedStreams: Int, engine: Engine
+        ) throws(RequestError) {
             health = HealthCheck(at: engine.loop.now)
+            var limits = SessionState.Limits()
+            limits.assumedStreams = assumedStreams
+            session = SessionState(limits)
             try super.init(opened, .http2, engine: engine)
         }
 
@@ -83,7 +93,10 @@
                 try open(head, for: exchange)
             } catch {
                 exchange.fail(error)
-                if error.code == .pinMismatch, session.streamCount == 0 {
+                // Waiting requests may have other pins.
+                if error.code == .pinMismatch, session.streamCount == 0,
+                    !engine.offerPlaces(of: self)
+                {
                     return close(.failed)
                 }
                 becomeIdleIfUnused()
@@ -128,6 +141,7 @@
             if health.isDueBeforeUse(at: loop.now) { ping() }
             health.requestBegan(at: loop.now, isFirst: !isWaiting)
             let start = output.count
+            exchange.wasSentEarly = session.phase == .opening
             let scratch = engine.scratch
             let key = session.open(head.stream, into: output) { encoder, output in
                 head.write(with: &encoder, scratch: scratch, into: output)
@@ -225,7 +239,11 @@
 
         override func becomeIdleIfUnused() {
             guard !isClosed, session.streamCount == 0, tunnels.isEmpty else { return }
-            if session.phase == .draining || session.isExhausted { return close(.serverClosed) }
+            if session.phase == .draining || session.isExhausted {
+                let failure = StreamFailure.unprocessed(session.goAwayCode ?? .noError)
+                return close(
+                    .serverClosed, error: failure.error(host: key.host.name, hasHead: false))
+            }
             engine.becameIdle(self)
         }
 
@@ -340,9 +358,15 @@
         }
 
         /// Closes the connection; no exchange is left.
-        private func close(_ reason: Response.Connection.CloseReason) {
+        ///
+        /// - Parameter error: The error of requests that wait for a connection, if this one has carried none: others
+        ///   would probably carry none either.
+        private func close(
+            _ reason: Response.Connection.CloseReason, error: RequestError? = nil
+        ) {
             guard !isClosed else { return }
-            engine.discard(self, reason)
+            guard let error, !wasUsed else { return engine.discard(self, reason) }
+            engine.discardUnused(self, reason, error)
         }
 
         // MARK: - Health
@@ -434,7 +458,8 @@
             isBroken = true
             let waiting = tunnels
             tunnels = []
-            close(reason)
+            let fault = isReset ? ResponseFault.lostBeforeHead : .noResponse
+            close(reason, error: fault.error(host: key.host.name))
             for exchange in waiting {
                 exchange.connection = nil
                 exchange.lost(
@@ -504,16 +529,31 @@
                 case .changed:
                     settingsArrived()
                     for exchange in exchanges { if let exchange { queue(exchange) } }
+                    noteLimit()
                     if isOffered { _ = engine.offerPlaces(of: self) }
-                case .draining:
-                    isOffered = false
-                    engine.drain(self)
-                    becomeIdleIfUnused()
+                case .draining: drain()
                 case .pingAcknowledged(let number):
                     if number == pings { health.pingAcknowledged() }
                 case .failed(let fault): fail(fault)
                 }
             }
+        }
+
+        /// Notifies the engine of the server's limit of requests at once.
+        private func noteLimit() {
+            let limit = session.peer.maximumStreams
+            guard session.peer.isKnown, limit != streamLimit else { return }
+            streamLimit = limit
+            engine.noteLimit(limit, of: self)
+        }
+
+        /// The connection accepts no further requests.
+        private func drain() {
+            session.drain()
+            isOffered = false
+            engine.drain(self)
+            becomeIdleIfUnused()
+            if !isClosed { engine.startConnects() }
         }
 
         /// The server has broken the protocol: GOAWAY is in the output, and all exchanges fail.
@@ -525,7 +565,7 @@
             let waiting = tunnels
             tunnels = []
             isBroken = true
-            close(.failed)
+            close(.failed, error: fault.error(host: key.host.name))
             for exchange in waiting {
                 exchange.connection = nil
                 exchange.fail(fault.error(host: exchange.transfer.request.host ?? ""))
@@ -626,7 +666,10 @@
                 if code == .http11Required {
                     exchange.needsHTTP11(isUnprocessed: true)
                 } else {
-                    exchange.wasUnprocessed(error)
+                    let wasEarly = isOffered && exchange.wasSentEarly
+                    // Without a reason that passes, the server is about to close the connection, or overloaded.
+                    if isOffered, !wasEarly, session.places > 0 { drain() }
+                    exchange.wasUnprocessed(error, wasEarly: wasEarly)
                 }
                 streamEnded()
             case .requiresHTTP11:

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ErrandCurl
 
-/// Proxies of the environment and of the options are chosen by the rules of libcurl.
+/// Proxies of the environment and of the options are chosen by the variables of libcurl, and by one kind of list.
 struct ProxyEnvironmentTests {
     private func proxy(
         _ variables: [String: String], _ url: String,

@@ -84,11 +84,38 @@ struct SharedConnectionPoolTests {
         #expect(starts(&pool) == ["connect for 0", "connect for 100"])
     }
 
-    @Test func failedConnectFailsOneWaiterAndIsTriedForTheNext() {
+    /// Later requests did not wait for it.
+    @Test func failedConnectFailsThoseThatWaitedForIt() {
+        var pool = pool()
+        _ = wait(&pool, 3)
+        #expect(starts(&pool) == ["connect for 0"])
+        let late = pool.wait(key, for: "late")
+        #expect(pool.connectFailed(key) == ["0", "1", "2"])
+        #expect(starts(&pool) == ["connect for late"])
+        #expect(pool.cancel(late, key) == "late")
+        #expect(pool.abandonSurplusConnect(key) == true)
+        #expect(pool.count == 0 && pool.connecting == 0)
+    }
+
+    /// Each failed connect fails as many as it would have carried.
+    @Test func failedConnectsOfASharedLineFailAll() throws {
+        var pool = pool()
+        var options = TransportOptions()
+        options.httpVersion = .http2PriorKnowledge
+        let key = ConnectionKey(try URI(parsing: "http://a/"), options)
+        for number in 0..<150 { _ = pool.wait(key, for: "\(number)") }
+        #expect(starts(&pool) == ["connect for 0", "connect for 100"])
+        #expect(pool.connectFailed(key) == (0..<50).map { "\($0)" })
+        #expect(starts(&pool) == [])
+        #expect(pool.connectFailed(key) == (50..<150).map { "\($0)" })
+        #expect(starts(&pool) == [] && pool.count == 0 && !pool.hasWaiters)
+    }
+
+    @Test func timedOutConnectFailsOneWaiterAndIsTriedForTheNext() {
         var pool = pool()
         let tickets = wait(&pool, 3)
         #expect(starts(&pool) == ["connect for 0"])
-        #expect(pool.connectFailed(key) == "0")
+        #expect(pool.connectTimedOut(tickets[0], key) == "0")
         #expect(starts(&pool) == ["connect for 1"])
         #expect(pool.connectTimedOut(tickets[1], key) == "1")
         #expect(starts(&pool) == ["connect for 2"])
@@ -96,6 +123,133 @@ struct SharedConnectionPoolTests {
         #expect(pool.abandonSurplusConnect(key) == true)
         #expect(pool.count == 0 && pool.connecting == 0)
     }
+
+    /// The open connection will carry the waiters; another connect starts when it has accepted one, or is gone.
+    @Test(arguments: [false, true])
+    func failedConnectBesideAnOpenConnectionFailsNoRequest(hasTimedOut: Bool) {
+        var pool = pool()
+        open(&pool)
+        let tickets = wait(&pool, 3)
+        func fail(_ ticket: Pool.Ticket) {
+            if hasTimedOut {
+                #expect(pool.connectTimedOut(ticket, key) == nil)
+            } else {
+                #expect(pool.connectFailed(key) == [])
+            }
+        }
+        #expect(starts(&pool) == ["connect for 0"])
+        fail(tickets[0])
+        #expect(starts(&pool) == [] && pool.count == 1 && pool.connecting == 0)
+        _ = pool.wait(key, for: "late")
+        #expect(starts(&pool) == [])
+        #expect(pool.nextWaiter(key) { $0 == 1 } == "0")
+        #expect(starts(&pool) == ["connect for 1"])
+        fail(tickets[1])
+        #expect(starts(&pool) == [])
+        pool.closedShared(key) { $0 == 1 }
+        #expect(starts(&pool) == ["connect for 1"])
+        #expect(pool.connectFailed(key) == ["1", "2", "late"])
+        #expect(starts(&pool) == [] && pool.count == 0)
+    }
+
+    /// A server that speaks HTTP/1.1 now gets a connection for each request, whatever an earlier one carries.
+    @Test func failedConnectBesideAFormerSharedConnectionIsNotRepeatedWithoutEnd() {
+        var pool = pool()
+        open(&pool)
+        _ = wait(&pool, 2)
+        #expect(starts(&pool) == ["connect for 0"])
+        #expect(pool.connected(2, key, at: now) == "0")
+        #expect(starts(&pool) == ["connect for 1"])
+        #expect(pool.connectFailed(key) == ["1"])
+        #expect(starts(&pool) == [])
+    }
+
+    /// It is as if it could not be opened: the next one would probably end too.
+    @Test func connectionThatEndsUnusedFailsThoseThatWaitedForIt() {
+        var pool = pool()
+        _ = wait(&pool, 3)
+        #expect(starts(&pool) == ["connect for 0"])
+        pool.connectedShared(1, key, at: now)
+        _ = pool.wait(key, for: "late")
+        #expect(pool.closedUnused(key) { $0 == 1 } == ["0", "1", "2"])
+        #expect(pool.count == 0 && pool.idle == 0)
+        #expect(starts(&pool) == ["connect for late"])
+        #expect(pool.connectFailed(key) == ["late"])
+        #expect(pool.count == 0 && pool.connecting == 0 && starts(&pool) == [])
+    }
+
+    // MARK: - Limits
+
+    @Test func limitOfTheServerIsExpectedOfNewConnections() {
+        var pool = pool()
+        #expect(pool.requestsPerConnection(key) == 100)
+        open(&pool)
+        pool.noteLimit(10, key)
+        #expect(pool.requestsPerConnection(key) == 10)
+        _ = wait(&pool, 25)
+        #expect(starts(&pool) == ["connect for 0", "connect for 10", "connect for 20"])
+        // No more than a client may send before the server names its limit.
+        pool.noteLimit(1000, key)
+        #expect(pool.requestsPerConnection(key) == 100)
+        // A lower one than before needs more connections.
+        pool.noteLimit(5, key)
+        #expect(starts(&pool) == ["connect for 15", "connect for 20"])
+    }
+
+    /// Another connection would carry nothing either.
+    @Test func serverThatAcceptsNothingGetsNoFurtherConnection() {
+        var pool = pool()
+        open(&pool)
+        pool.becameIdle(key, at: now) { $0 == 1 }
+        pool.noteLimit(0, key)
+        #expect(pool.requestsPerConnection(key) == 1)
+        _ = wait(&pool, 2)
+        #expect(starts(&pool) == [])
+        pool.noteLimit(1, key)
+        #expect(starts(&pool) == ["connect for 0", "connect for 1"])
+        pool.noteLimit(0, key)
+        // Without a connection, one shows whether that has changed.
+        pool.connectClosed(key)
+        pool.connectClosed(key)
+        pool.closedShared(key) { $0 == 1 }
+        #expect(starts(&pool) == ["connect for 0", "connect for 1"])
+    }
+
+    @Test func newRequestDoesNotOvertakeAWaitingOne() {
+        var pool = pool()
+        open(&pool)
+        let ticket = pool.wait(key, for: "waiting")
+        #expect(pool.reuse(key) { _ in true } == nil)
+        #expect(pool.cancel(ticket, key) == "waiting")
+        #expect(pool.reuse(key) { _ in true } == 1)
+    }
+
+    /// A connection that accepts no requests does not count for its host, but for the total.
+    @Test func drainingConnectionLetsAnotherBeOpened() {
+        var pool = pool {
+            $0.perHost = 1
+            $0.total = 2
+        }
+        open(&pool)
+        _ = pool.wait(key, for: "second")
+        #expect(starts(&pool) == [])
+        pool.removeShared(key) { $0 == 1 }
+        pool.removeShared(key) { $0 == 1 }
+        #expect(starts(&pool) == ["connect for second"])
+        pool.connectedShared(2, key, at: now)
+        #expect(pool.nextWaiter(key) { $0 == 2 } == "second")
+        pool.removeShared(key) { $0 == 2 }
+        _ = pool.wait(other, for: "third")
+        #expect(starts(&pool) == [] && pool.count == 2)
+        pool.closedShared(key) { $0 == 1 }
+        #expect(starts(&pool) == ["connect for third"])
+        pool.closedShared(key) { $0 == 2 }
+        #expect(pool.count == 1)
+        _ = pool.wait(key, for: "fourth")
+        #expect(starts(&pool) == [])
+    }
+
+    // MARK: - Connections
 
     @Test func openConnectionIsUsedWhileItHasPlaces() {
         var pool = pool()
@@ -106,7 +260,7 @@ struct SharedConnectionPoolTests {
         #expect(pool.reuse(key) { _ in true } == nil)
         // It counts until it is closed.
         #expect(pool.count == 1)
-        pool.closed(key)
+        pool.closedShared(key) { $0 == 1 }
         #expect(pool.count == 0)
     }
 

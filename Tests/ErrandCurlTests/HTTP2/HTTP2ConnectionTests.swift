@@ -197,8 +197,87 @@ struct HTTP2ConnectionTests {
         #expect(requests.withLock { $0 } == 21)
     }
 
-    /// The streams below the last one of GOAWAY go on; later requests use another connection.
-    @Test func goAwayDrainsTheConnection() async throws {
+    /// A request waits while the server accepts none, and opens no connection in vain.
+    @Test func requestWaitsForAServerThatAcceptsNone() async throws {
+        let mayProceed = DispatchSemaphore(value: 0)
+        let server = try RawServer { connection in
+            // The first request is sent before these SETTINGS arrive.
+            guard exchangePrefaces(connection, [(3, 0)]), let first = connection.readRequest()
+            else { return }
+            connection.respond(stream: first)
+            mayProceed.wait()
+            connection.write(settings([(3, 1)]))
+            while let stream = connection.readRequest() { connection.respond(stream: stream) }
+        }
+        let transport = CurlTransport()
+        let first = RecordingReceiver()
+        _ = transport.start(try request(server), receiver: first)
+        #expect(try await first.ended().error == nil)
+        let second = RecordingReceiver()
+        _ = transport.start(try request(server), receiver: second)
+        try await passTurn(of: transport)
+        mayProceed.signal()
+        let record = try await second.ended()
+        #expect(record.error == nil && record.end?.timings.reusedConnection == true)
+        #expect(server.connections == 1)
+    }
+
+    /// Waits until the transport has begun all requests that were started before.
+    private func passTurn(of transport: CurlTransport) async throws {
+        let server = try RawServer { connection in
+            while connection.readHead() != nil { connection.respond("done") }
+        }
+        #expect(try await transport.run(.get, server.url()).text == "done")
+    }
+
+    /// The server accepts one request at a time and no further connection.
+    @Test func requestWaitsForTheOpenConnectionIfNoOtherOpens() async throws {
+        let mayProceed = DispatchSemaphore(value: 0)
+        let server = try RawServer { connection in
+            guard exchangePrefaces(connection, [(3, 1)]), let first = connection.readRequest()
+            else { return }
+            connection.write(head(first))
+            mayProceed.wait()
+            connection.write(data(first, "first"))
+            while let stream = connection.readRequest() { connection.respond(stream: stream) }
+        }
+        let transport = CurlTransport()
+        let receivers = [RecordingReceiver(), RecordingReceiver()]
+        _ = transport.start(try request(server), receiver: receivers[0])
+        try await receivers[0].until { $0.head != nil || $0.end != nil }
+        server.stop()
+        _ = transport.start(try request(server), receiver: receivers[1])
+        // The connect of a later request with another key has failed, so that of the second one has too.
+        let refused = try await transport.run(.get, server.url())
+        #expect(refused.error?.code == .cannotConnect, "\(refused.errorText)")
+        mayProceed.signal()
+        for receiver in receivers {
+            let record = try await receiver.ended()
+            #expect(record.error == nil, "\(record.errorText)")
+        }
+    }
+
+    /// The server closes each connection in the TLS handshake.
+    @Test func requestsThatWaitForAHandshakeFailTogether() async throws {
+        let mayClose = DispatchSemaphore(value: 0)
+        let server = try RawServer { connection in
+            if connection.number == 1 { mayClose.wait() }
+        }
+        let transport = CurlTransport()
+        let request = TransportRequest(url: try .test("https://127.0.0.1:\(server.port)/"))
+        let receivers = (0..<20).map { _ in RecordingReceiver() }
+        for receiver in receivers { _ = transport.start(request, receiver: receiver) }
+        try await passTurn(of: transport)
+        mayClose.signal()
+        for receiver in receivers { #expect(try await receiver.ended().error != nil) }
+        // The first connect began before the other requests.
+        #expect(server.connections <= 2)
+    }
+
+    /// The streams below the last one of GOAWAY go on; later requests use another connection, also if only one may accept
+    /// requests.
+    @Test(arguments: [nil, 1])
+    func goAwayDrainsTheConnection(connectionsPerHost: Int?) async throws {
         let connections = Mutex(0)
         let hasLeft = DispatchSemaphore(value: 0)
         let server = try RawServer { connection in
@@ -221,7 +300,7 @@ struct HTTP2ConnectionTests {
                 connection.write(data(stream, "late"))
             }
         }
-        let transport = CurlTransport()
+        let transport = CurlTransport { $0.connectionsPerHost = connectionsPerHost }
         let first = RecordingReceiver()
         _ = transport.start(try request(server), receiver: first)
         try await first.until { $0.head != nil || $0.end != nil }

@@ -98,8 +98,78 @@ struct UnprocessedTests {
         #expect(record.error == nil)
         #expect(record.head?.status == .ok)
         #expect(requests.count.withLock { $0 } == 2)
-        // A server that is about to close expects the repetition on another connection.
+        // A request that was sent before the SETTINGS may have been refused for that reason. A server that is about to
+        // close expects the repetition on another connection.
+        #expect(server.connections == (refusal == .goAway ? 2 : 1))
+    }
+
+    /// A server that refuses a request although its limits allow it gets the repetition on another connection.
+    @Test(arguments: [Refusal.refusedStream, .goAway])
+    func laterRefusalIsFollowedByAnotherConnection(refusal: Refusal) async throws {
+        let server = try RawServer { connection in
+            guard connection.exchangePrefaces() else { return }
+            var isFirst = true
+            while let stream = connection.readRequest() {
+                if isFirst || connection.number > 1 {
+                    connection.respond(stream: stream)
+                } else {
+                    refusal.write(to: connection, stream)
+                }
+                isFirst = false
+            }
+        }
+        let transport = CurlTransport { $0.connectionsPerHost = 1 }
+        #expect(try await run(transport, server).error == nil)
+        let record = try await run(transport, server)
+        #expect(record.error == nil, "\(record.errorText)")
         #expect(server.connections == 2)
+    }
+
+    /// The server names its limit of ten when a hundred requests have arrived, and on later connections at once.
+    @Test func burstBeyondTheServersLimitIsServed() async throws {
+        let refusals = Mutex(0)
+        let server = try RawServer { connection in
+            guard connection.readBody(24).count == 24 else { return }
+            var held: [UInt32] = []
+            func take(_ stream: UInt32) {
+                guard held.count < 10 else {
+                    refusals.withLock { $0 += 1 }
+                    return Refusal.refusedStream.write(to: connection, stream)
+                }
+                held.append(stream)
+                // What the client sends before it acknowledges belongs to the same batch.
+                if held.count == 1 {
+                    connection.write(
+                        RawFrame(kind: 6, payload: [UInt8](repeating: 0, count: 8)))
+                }
+            }
+            var early: [UInt32] = []
+            while connection.number == 1, early.count < 100 {
+                guard let stream = connection.readRequest() else { return }
+                early.append(stream)
+            }
+            connection.write(
+                RawFrame(kind: RawFrame.Kind.settings, payload: [0, 3] + RawFrame.number(10)))
+            for stream in early { take(stream) }
+            while let frame = connection.readFrame() {
+                if frame.kind == RawFrame.Kind.headers { take(frame.stream) }
+                if frame.kind == 6, frame.flags == 1 {
+                    for stream in held { connection.respond(stream: stream) }
+                    held = []
+                }
+            }
+        }
+        let transport = CurlTransport()
+        var request = TransportRequest(method: .post, url: try .test(server.url()))
+        request.options.httpVersion = .http2PriorKnowledge
+        request.options.mayReplay = false
+        let receivers = (0..<100).map { _ in RecordingReceiver() }
+        for receiver in receivers { _ = transport.start(request, receiver: receiver) }
+        for receiver in receivers {
+            let record = try await receiver.ended()
+            #expect(record.error == nil, "\(record.errorText)")
+        }
+        #expect(refusals.withLock { $0 } == 90)
     }
 
     @Test(arguments: Refusal.allCases.filter(\.provesNothing), [nil, "body"])
@@ -136,7 +206,8 @@ struct UnprocessedTests {
         let record = try await run(CurlTransport(), server)
         #expect(record.error?.code == .connectionLost)
         #expect(record.error?.isUnprocessed == true)
-        #expect(requests.count.withLock { $0 } == 3)
+        // One refusal of a request that was sent before the SETTINGS does not count.
+        #expect(requests.count.withLock { $0 } == (refusal == .goAway ? 3 : 4))
     }
 
     /// A refusal after a partial response is an error, and does not affect the next request on the connection.
