@@ -102,7 +102,7 @@ struct SharedConnectionPoolTests {
         var pool = pool()
         var options = TransportOptions()
         options.httpVersion = .http2PriorKnowledge
-        let key = ConnectionKey(try URI(parsing: "http://a/"), options)
+        let key = ConnectionKey(try HTTPURL(parsing: "http://a/"), options)
         for number in 0..<150 { _ = pool.wait(key, for: "\(number)") }
         #expect(starts(&pool) == ["connect for 0", "connect for 100"])
         #expect(pool.connectFailed(key) == (0..<50).map { "\($0)" })

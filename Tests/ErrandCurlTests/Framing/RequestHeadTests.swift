@@ -188,7 +188,7 @@ struct RequestHeadTests {
     /// The stream of an extended CONNECT takes the place of the key (RFC 8441 §5).
     @Test(arguments: [nil, "websocket"])
     func keyIsLeftOutOfAnExtendedConnect(protocolName: String?) throws {
-        var request = TransportRequest(url: try URI(parsing: "https://a/"))
+        var request = TransportRequest(url: try HTTPURL(parsing: "https://a/"))
         let name = try #require(HTTPField.Name("Sec-WebSocket-Key"))
         request.headers[name] = "dGhlIHNhbXBsZSBub25jZQ=="
         let head = try RequestHead(
@@ -198,7 +198,7 @@ struct RequestHeadTests {
 
     /// The size that `SETTINGS_MAX_HEADER_LIST_SIZE` limits (RFC 9113 §6.5.2).
     @Test func sizeCountsNamesValuesAndOverhead() throws {
-        var request = TransportRequest(url: try URI(parsing: "https://a.test/p?q"))
+        var request = TransportRequest(url: try HTTPURL(parsing: "https://a.test/p?q"))
         request.options.decodesContent = false
         let plain = try RequestHead(request, body: nil, codings: nil)
         // `:method GET`, `:scheme https`, `:authority a.test`, `:path /p?q`.

@@ -14,7 +14,7 @@ struct ExtendedConnectTests {
     private let transport = CurlTransport()
 
     private func request(_ server: RawServer) throws -> TransportRequest {
-        var request = TransportRequest(url: try URI.test(server.url()))
+        var request = TransportRequest(url: try HTTPURL.test(server.url()))
         request.headers[.upgrade] = "echo"
         request.headers[.connection] = "upgrade"
         if let key = HTTPField.Name("Sec-WebSocket-Key") { request.headers[key] = "secret" }
