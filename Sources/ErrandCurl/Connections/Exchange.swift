@@ -102,17 +102,18 @@
                 request.options.mayReplay && request.method.isIdempotent
                 && request.body?.isReplayable != false
             body.reset(request.options)
-            if key.mayBeShared, let owner = connectionOwner, owner.extendedProtocol != nil {
-                streamOwner = owner
-            }
-            if key.version == .automatic, usesHTTP11 { key.requireHTTP11() }
+            if key.mayBeShared { chooseVersion() }
         }
 
-        /// Whether a request that may be sent with either version uses HTTP/1.1.
-        private var usesHTTP11: Bool {
+        /// Decides about a request that may use HTTP/2.
+        private func chooseVersion() {
+            let owner = connectionOwner
+            if owner?.extendedProtocol != nil { streamOwner = owner }
             // Without OpenSSL no list of protocols can be offered. 101 is a response of HTTP/1.1.
-            if TLSLibrary.loaded == nil || engine.requiresHTTP11(transfer.request) { return true }
-            return streamOwner == nil && connectionOwner != nil
+            let usesHTTP11 =
+                TLSLibrary.loaded == nil || engine.requiresHTTP11(transfer.request)
+                || owner != nil && streamOwner == nil
+            if key.version == .automatic, usesHTTP11 { key.requireHTTP11() }
         }
 
         // MARK: - Start
