@@ -142,7 +142,9 @@ struct ConnectionKey: Sendable, Hashable {
     }
 
     /// The URL of the host to which the connection leads.
-    var url: HTTPURL { HTTPURL(scheme: isSecure ? "https" : "http", host: host.name, port: host.port) }
+    var url: HTTPURL {
+        HTTPURL(scheme: isSecure ? "https" : "http", host: host.name, port: host.port)
+    }
 
     /// Whether TLS protects the connection to the server or to the proxy.
     var usesTLS: Bool {

@@ -96,7 +96,9 @@ import Testing
         let fixture = fixture {
             $0.requestProcessors = [
                 { request, _, _ in
-                    request.body = request.body?.trailers([.custom("X-Own")]) { [.custom("X-Own"): "1"] }
+                    request.body = request.body?.trailers([.custom("X-Own")]) {
+                        [.custom("X-Own"): "1"]
+                    }
                 }
             ]
         }
