@@ -27,7 +27,7 @@ let package = Package(
             swiftSettings: [.unsafeFlags(["-package-name", "errand"])]
         ),
         .target(
-            name: "WebSocketFuzz",
+            name: "MessageFuzz",
             dependencies: [.product(name: "ErrandWebSocket", package: "errand")]
         ),
         .target(
@@ -39,7 +39,7 @@ let package = Package(
         // own.
         .executableTarget(name: "HTTP1Fuzz", dependencies: ["ResponseParserFuzz"]),
         .executableTarget(name: "HTTP2Fuzz", dependencies: ["FramingFuzz"]),
-        .executableTarget(name: "WebSocketsFuzz", dependencies: ["WebSocketFuzz"]),
+        .executableTarget(name: "WebSocketFuzz", dependencies: ["MessageFuzz"]),
         .executableTarget(name: "StreamFuzz", dependencies: ["StreamParsersFuzz"]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,2 +1,0 @@
-// libFuzzer's main function calls LLVMFuzzerTestOneInput in WebSocketFuzz.swift.
-typedef int errand_empty_translation_unit;
