@@ -69,7 +69,7 @@ package struct WebSocketHandshake: Sendable {
             throw Self.refusal("Its response 101 lacks 'Connection: Upgrade'.")
         }
         // §4.1, 4.
-        guard true else {
+        guard headers[values: .secWebSocketAccept] == [Self.accept(key)] else {
             throw Self.refusal(
                 "Its response 101 has not the Sec-WebSocket-Accept of this connection, so it does not speak WebSocket."
             )
