@@ -159,7 +159,10 @@ library("ErrandRedis", ["ErrandCore", "ErrandHTTP", "ErrandOpenSSL", hiredis, ht
 library("ErrandReachability", ["ErrandCore"])
 library(
     "Errand",
-    ["ErrandCore", "ErrandTransport", urlSession, "ErrandCurl", "ErrandSQLite", httpTypes])
+    [
+        "ErrandCore", "ErrandTransport", "ErrandWebSocket", urlSession, "ErrandCurl", "ErrandSQLite",
+        httpTypes,
+    ])
 library("ErrandWorkflows", ["Errand", "ErrandCore", "ErrandSQLite"])
 library("ErrandUploads", ["Errand", "ErrandCore", "ErrandHTTP", "ErrandTransport", httpTypes])
 library(

@@ -61,7 +61,8 @@ struct DeflateLibrary: Sendable {
 }
 
 /// zlib's `z_stream`, whose fourteen fields begin at multiples of a word, as its ABI has had it since 1.0.
-struct DeflateStream: ~Copyable {
+// @unchecked: its memory belongs to it alone.
+struct DeflateStream: ~Copyable, @unchecked Sendable {
     private static let word = MemoryLayout<UInt>.size
     static let size = Int32(14 * word)
     /// zlib compares the first character with that of its own version.

@@ -1,5 +1,5 @@
 /// Compresses the messages of a client (RFC 7692 §7.2.1).
-struct MessageDeflater: ~Copyable {
+struct MessageDeflater: ~Copyable, Sendable {
     private static let noFlush: Int32 = 0
     /// `Z_SYNC_FLUSH`: the output ends with an empty block without compression.
     private static let flush: Int32 = 2

@@ -1,5 +1,8 @@
+import ErrandHTTP
+
 /// Decompresses the messages of a server (RFC 7692 §7.2.2).
-struct MessageInflater: ~Copyable {
+// @unchecked: its output belongs to it alone.
+struct MessageInflater: ~Copyable, @unchecked Sendable {
     /// The last bytes of each message, which the sender has removed.
     private static let tail: [UInt8] = [0x00, 0x00, 0xFF, 0xFF]
     private static let room = 8 << 10

@@ -1,5 +1,6 @@
 /// The bytes that wait to be sent: frames are appended at the end, sent bytes are removed at the start.
-package struct WebSocketBuffer: ~Copyable {
+// @unchecked: its memory belongs to it alone.
+package struct WebSocketBuffer: ~Copyable, @unchecked Sendable {
     /// An empty buffer keeps memory up to this size for the next frames.
     private static let keptCapacity = 4 << 10
 

@@ -1,3 +1,5 @@
+import ErrandHTTP
+
 /// A rule of the protocol that the server has broken, or a limit that it exceeds.
 package struct WebSocketFault: Error, Sendable, Hashable {
     /// The code of the close frame that ends the connection (RFC 6455 §7.1.7).

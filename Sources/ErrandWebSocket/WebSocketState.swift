@@ -8,7 +8,7 @@ import ErrandHTTP
 /// The owner passes input to ``next(_:at:into:)`` until it needs more, performs the events, and sends the bytes of the
 /// output buffer, also after ``Event/ended(_:)``, which is the last event. An owner that cannot send stops reading, so
 /// that the responses to PINGs need no memory without bound.
-package struct WebSocketState: ~Copyable {
+package struct WebSocketState: ~Copyable, Sendable {
     /// The limits and times of a connection.
     package struct Limits: Sendable, Hashable {
         /// The largest message after decompression; `nil` for no limit.
@@ -61,7 +61,7 @@ package struct WebSocketState: ~Copyable {
         case ended(End)
     }
 
-    private enum Phase {
+    private enum Phase: Sendable {
         case open
         /// This side has sent a close frame.
         case closing(CloseCode, until: Duration)
@@ -69,7 +69,7 @@ package struct WebSocketState: ~Copyable {
     }
 
     /// A message that arrives.
-    private struct Incoming {
+    private struct Incoming: Sendable {
         let isText: Bool
         let isCompressed: Bool
         /// Whether the current frame is the last one.
@@ -80,7 +80,7 @@ package struct WebSocketState: ~Copyable {
         var text = UTF8Validator()
     }
 
-    private struct Outgoing {
+    private struct Outgoing: Sendable {
         let isCompressed: Bool
     }
 
@@ -376,7 +376,7 @@ package struct WebSocketState: ~Copyable {
                 throw .violation("It sends a close frame with half a code.")
             }
             code = CloseCode(rawValue: UInt16(payload[0]) << 8 | UInt16(payload[1]))
-            guard code.isOnWire else {
+            guard code.isAllowedInFrames else {
                 throw .violation("It sends a close frame with the code \(code).")
             }
             // §5.5.1: the reason is UTF-8.
@@ -444,7 +444,7 @@ package struct WebSocketState: ~Copyable {
         _ code: CloseCode, reason: String = "", at now: Duration,
         into output: inout WebSocketBuffer
     ) -> Bool {
-        guard isOpen, code.isOnWire else { return false }
+        guard isOpen, code.isAllowedInFrames else { return false }
         writeClose(code, reason, into: &output)
         phase = .closing(code, until: now + limits.closeTimeout)
         return true

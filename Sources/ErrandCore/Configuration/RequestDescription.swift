@@ -196,6 +196,11 @@ public struct RequestDescription: Sendable {
     package var isStreamed = false
     /// Whether this is a background revalidation of a stored response.
     package var isBackgroundRevalidation = false
+    /// Takes the connection over after 101, the only response that is a success then.
+    package var upgrade: (any ConnectionUpgrade)? {
+        get { box?.value.upgrade }
+        _modify { yield &rare.upgrade }
+    }
     /// The bandwidth limit of the transfers of this request.
     package var bandwidth: BandwidthLimit? {
         get { box?.value.bandwidth }
@@ -229,6 +234,7 @@ public struct RequestDescription: Sendable {
         var responseProcessors: [any ResponseProcessor] = []
         var metadata = RequestMetadata()
         var bandwidth: BandwidthLimit?
+        var upgrade: (any ConnectionUpgrade)?
         var onAdapted: (@Sendable (URI) -> Void)?
     }
     private var box: CopyOnWrite<Rare>?
