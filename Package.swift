@@ -160,7 +160,8 @@ library("ErrandReachability", ["ErrandCore"])
 library(
     "Errand",
     [
-        "ErrandCore", "ErrandTransport", "ErrandWebSocket", urlSession, "ErrandCurl", "ErrandSQLite",
+        "ErrandCore", "ErrandTransport", "ErrandWebSocket", urlSession, "ErrandCurl",
+        "ErrandSQLite",
         httpTypes,
     ])
 library("ErrandWorkflows", ["Errand", "ErrandCore", "ErrandSQLite"])

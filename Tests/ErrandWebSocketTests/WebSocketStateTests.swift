@@ -1,3 +1,4 @@
+import ErrandHTTP
 import TestSupport
 import Testing
 

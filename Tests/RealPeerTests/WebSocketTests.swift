@@ -1,3 +1,4 @@
+import ErrandHTTP
 import Foundation
 import TestSupport
 import Testing

@@ -50,21 +50,18 @@ extension Startable where Self: BaseRequest & MessageEndpoint {
     ) async throws(RequestError) -> WebSocket<Incoming, Outgoing> {
         let options = webSocket
         // Of the run, which may be on another agent than the endpoint's.
-        let clock = self.agent(atCall: agent).clock
-        let driver = WebSocketDriver(options, clock: clock)
-        do throws(RequestError) {
-            _ = try WebSocketHandshake(subprotocols: options.subprotocols, deflate: nil)
-        } catch {
-            throw error
-        }
-        let stream = try await openStream(on: agent, onStart) { $0.beWebSocket(driver) }
+        let used = self.agent(atCall: agent)
+        let driver = WebSocketDriver(options, clock: used.clock)
+        _ = try WebSocketHandshake(subprotocols: options.subprotocols, deflate: nil)
+        let base = used.configuration.baseURL
+        let stream = try await openStream(on: agent, onStart) { $0.beWebSocket(driver, base: base) }
         return WebSocket(stream, driver)
     }
 }
 
 extension RequestDescription {
     /// The description of a request whose only success is 101.
-    fileprivate mutating func beWebSocket(_ driver: WebSocketDriver) {
+    fileprivate mutating func beWebSocket(_ driver: WebSocketDriver, base: EndpointURL?) {
         upgrade = driver
         acceptance.statuses = [101]
         acceptance.contentTypes = nil
@@ -72,6 +69,7 @@ extension RequestDescription {
         cacheSeconds = 0
         cache.policy = .reload
         if let url = url.ofWebSocket { self.url = url }
+        if let base = (baseURL ?? base)?.ofWebSocket { baseURL = base }
     }
 }
 

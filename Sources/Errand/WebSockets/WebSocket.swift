@@ -141,7 +141,8 @@ extension WebSocket {
         guard let value = message as? any Encodable else {
             throw RequestError(
                 .invalidBody, stage: .build,
-                "\(Outgoing.self) is no message. Use String or Data, or an Encodable type for JSON.")
+                "\(Outgoing.self) is no message. Use String or Data, or an Encodable type for JSON."
+            )
         }
         do {
             let encoder = description.jsonEncoder(task.context.configuration)

@@ -327,7 +327,8 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
                 state -> (Message?, Actions, RequestError?, Bool) in
                 guard !state.isReaderWaiting else {
                     let error = RequestError.invalidCombination(
-                        "Two tasks read the messages of one WebSocket at once. Read them in one task.")
+                        "Two tasks read the messages of one WebSocket at once. Read them in one task."
+                    )
                     return (nil, Actions(), error, true)
                 }
                 if let message = Self.take(&state) {

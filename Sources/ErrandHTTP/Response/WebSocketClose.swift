@@ -16,7 +16,8 @@ public struct WebSocketClose: Sendable, Hashable, Codable {
 
     /// A status code of a close frame (RFC 6455 §7.4); applications have 4000 to 4999.
     public struct Code: RawRepresentable, Sendable, Hashable, Codable,
-        CustomStringConvertible {
+        CustomStringConvertible
+    {
         /// The number.
         public let rawValue: UInt16
 
