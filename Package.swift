@@ -235,7 +235,7 @@ tests(
     "ErrandTests",
     [
         "Errand", "ErrandWorkflows", "ErrandOutbox", "ErrandReachability", "ErrandSQLite",
-        "ErrandTesting", httpTypes,
+        "ErrandTesting", "ErrandTransport", "ErrandWebSocket", httpTypes,
     ])
 tests(
     "ErrandUploadsTests",

@@ -28,8 +28,10 @@ let package = Package(
         ),
         .target(
             name: "MessageFuzz",
-            dependencies: [.product(name: "ErrandWebSocket", package: "errand")]
+            dependencies: ["TestSupport", .product(name: "ErrandWebSocket", package: "errand")]
         ),
+        // What several test targets share.
+        .target(name: "TestSupport"),
         .target(
             name: "StreamParsersFuzz",
             dependencies: [.product(name: "ErrandCore", package: "errand")],

@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import ErrandWebSocket
 
 /// The items of the parser as texts.

@@ -1,4 +1,5 @@
 import ErrandHTTP
+import TestSupport
 
 @testable import ErrandWebSocket
 

@@ -156,30 +156,27 @@ struct WebSocketStateTests {
         #expect(connection.inputEnded() == nil && connection.check() == "wait")
     }
 
-    @Test func reasonIsSentWhole() {
+    @Test func reasonIsSentWhole() throws {
         let connection = TestConnection()
         #expect(connection.close(.normal, "ok €"))
-        let (frame, _) = NaiveWebSocket.frame(Array(connection.output.contents)[...]) ?? Self.none
+        let bytes = Array(connection.output.contents)
+        let (frame, _) = try #require(NaiveWebSocket.frame(bytes[...]))
         #expect(frame.payload == [0x03, 0xE8] + Array("ok €".utf8))
     }
 
     /// §5.5: a close frame has at most 125 bytes; the reason is cut between two characters.
     @Test(arguments: 118...124)
-    func longReasonIsCut(_ count: Int) {
+    func longReasonIsCut(_ count: Int) throws {
         let connection = TestConnection()
         let text = String(repeating: "a", count: count)
         #expect(connection.close(.normal, text + "€€"))
-        let (frame, _) = NaiveWebSocket.frame(Array(connection.output.contents)[...]) ?? Self.none
+        let bytes = Array(connection.output.contents)
+        let (frame, _) = try #require(NaiveWebSocket.frame(bytes[...]))
         let reason = String(validating: frame.payload.dropFirst(2), as: UTF8.self)
         let expected = count <= 117 ? "€€" : count <= 120 ? "€" : ""
         #expect(reason == String((text + expected).prefix(count <= 120 ? 200 : 123)))
         #expect(frame.payload.count <= 125)
     }
-
-    private static let none = (
-        NaiveWebSocket.Frame(
-            first: 0, isMasked: false, mask: [], length: 0, isMinimal: true, payload: []), 0
-    )
 
     @Test func serverEndsWithoutCloseFrame() {
         let connection = TestConnection()

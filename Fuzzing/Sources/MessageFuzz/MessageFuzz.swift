@@ -1,3 +1,5 @@
+import TestSupport
+
 @testable import ErrandWebSocket
 
 /// One input of libFuzzer: what is read, three lengths of segments, which are used in turn until the end, and the bytes

@@ -48,26 +48,94 @@ extension Startable where Self: BaseRequest & MessageEndpoint {
     nonisolated(nonsending) public func connect(
         on agent: RequestAgent? = nil, onStart: (RequestTask) -> Void = { _ in }
     ) async throws(RequestError) -> WebSocket<Incoming, Outgoing> {
-        let options = webSocket
-        // Of the run, which may be on another agent than the endpoint's.
-        let used = self.agent(atCall: agent)
-        let driver = WebSocketDriver(options, clock: used.clock)
-        _ = try WebSocketHandshake(subprotocols: options.subprotocols, deflate: nil)
-        let base = used.configuration.baseURL
-        let stream = try await openStream(on: agent, onStart) { $0.beWebSocket(driver, base: base) }
+        let driver = makeDriver(on: agent)
+        let stream = try await openStream(on: agent, onStart) { driver.describe(&$0) }
         return WebSocket(stream, driver)
+    }
+
+    /// Opens the WebSocket, and calls closures on the main actor.
+    ///
+    ///     Prices().connect { _, socket in
+    ///         Task { try await socket.send(Subscription(symbol: "SWFT")) }
+    ///     } onMessage: { endpoint, price in
+    ///         print(price)
+    ///     } onClose: { endpoint, error in
+    ///         print(error?.webSocketClose?.code ?? .normal)
+    ///     }
+    ///
+    /// The connection is paused while messages wait for `onMessage`. Hooks, delegate and accessories are notified of the end of
+    /// the connection. A message that cannot be decoded closes it with 1003. Otherwise like ``connect(on:onStart:)``.
+    ///
+    /// - Parameters:
+    ///   - agent: The agent of this run. Default `nil`: that of the endpoint.
+    ///   - owner: Cancels the run when it is deallocated; held weakly. Default `nil`: none.
+    ///   - onOpen: Called with the open connection.
+    ///   - onMessage: Called with each message.
+    ///   - onClose: Called at the end, without an error after a clean close with 1000 or 1001.
+    @MainActor @discardableResult
+    public func connect(
+        on agent: RequestAgent? = nil, owner: RequestOwner? = nil,
+        onOpen: @escaping @MainActor (Self, WebSocket<Incoming, Outgoing>) -> Void,
+        onMessage: @escaping @MainActor (Self, Incoming) -> Void,
+        onClose: @escaping @MainActor (Self, RequestError?) -> Void
+    ) -> RequestTask {
+        let driver = makeDriver(on: agent)
+        let run = enlist(on: agent) { description, _ in
+            description.beStreamed()
+            driver.describe(&description)
+        }
+        let relays = RunRelays(of: run, self, owner: owner)
+        Task { @MainActor in
+            var failure: RequestError?
+            do throws(RequestError) {
+                let opened = try await run.agent.open(run.task)
+                let socket = WebSocket<Incoming, Outgoing>(ResponseStream(opened, run), driver)
+                failure = await deliver(socket, onOpen, onMessage)
+            } catch {
+                failure = error
+            }
+            let outcome = await run.task.outcome()
+            relays.end(run, of: self, outcome) { error in onClose(self, failure ?? error) }
+        }
+        return run.task
+    }
+
+    /// Passes the messages to closures; returns the error of the end.
+    @MainActor
+    private func deliver(
+        _ socket: WebSocket<Incoming, Outgoing>,
+        _ onOpen: (Self, WebSocket<Incoming, Outgoing>) -> Void,
+        _ onMessage: (Self, Incoming) -> Void
+    ) async -> RequestError? {
+        onOpen(self, socket)
+        do throws(RequestError) {
+            var messages = socket.messages.makeAsyncIterator()
+            while let message = try await messages.next() { onMessage(self, message) }
+            return nil
+        } catch {
+            if error.code == .undecodable { socket.close(.unsupportedData) }
+            return error
+        }
+    }
+
+    private nonisolated func makeDriver(on named: RequestAgent?) -> WebSocketDriver {
+        // Of the run, which may be on another agent than the endpoint's.
+        let agent = agent(atCall: named)
+        return WebSocketDriver(
+            webSocket, base: agent.configuration.baseURL, clock: agent.clock)
     }
 }
 
 extension RequestDescription {
     /// The description of a request whose only success is 101.
-    fileprivate mutating func beWebSocket(_ driver: WebSocketDriver, base: EndpointURL?) {
+    mutating func beWebSocket(_ driver: WebSocketDriver, base: EndpointURL?) {
         upgrade = driver
         acceptance.statuses = [101]
         acceptance.contentTypes = nil
         // Nothing of it is stored.
         cacheSeconds = 0
         cache.policy = .reload
+        mistake = mistake ?? driver.mistake
         if let url = url.ofWebSocket { self.url = url }
         if let base = (baseURL ?? base)?.ofWebSocket { baseURL = base }
     }

@@ -1,6 +1,6 @@
 public import ErrandCore
 import ErrandWebSocket
-import Foundation
+public import Foundation
 
 /// An open WebSocket of a ``MessageEndpoint``.
 ///
@@ -126,6 +126,52 @@ extension WebSocket {
         do throws(RequestError) {
             let encoded = try encode(message)
             try await driver.send(encoded.bytes, isText: encoded.isText)
+        } catch {
+            throw named(error)
+        }
+    }
+
+    /// Sends a message unless more than 64 KiB are unsent; returns whether it was sent.
+    ///
+    /// For messages of which only recent ones have a meaning, such as positions: leave out what has no room.
+    ///
+    /// - Throws: As ``send(_:)``.
+    public func trySend(_ message: Outgoing) throws(RequestError) -> Bool {
+        do throws(RequestError) {
+            let encoded = try encode(message)
+            return try driver.trySend(encoded.bytes, isText: encoded.isText)
+        } catch {
+            throw named(error)
+        }
+    }
+
+    /// Sends one binary message in fragments, as they come; other messages wait for its end.
+    ///
+    /// If the sequence fails, or the calling task is cancelled, the connection is closed with 1011, because a message that
+    /// was begun cannot be taken back.
+    ///
+    /// - Throws: ``RequestError/Code/bodyReadFailed`` with the error of the sequence; otherwise as ``send(_:)``.
+    nonisolated(nonsending) public func send<Fragments: AsyncSequence>(
+        fragments: Fragments
+    ) async throws(RequestError) where Fragments.Element == Data {
+        do throws(RequestError) {
+            try await driver.beginFragments()
+            do {
+                for try await fragment in fragments {
+                    try Task.checkCancellation()
+                    try await driver.sendFragment(fragment, endsMessage: false)
+                }
+                try Task.checkCancellation()
+            } catch {
+                driver.close(.internalError)
+                if let error = error as? RequestError { throw error }
+                if error is CancellationError { throw .cancelled }
+                throw RequestError(
+                    .bodyReadFailed, stage: .transport,
+                    "The fragments of a message could not be read, so the WebSocket was closed. See the underlying "
+                        + "error.", underlying: error)
+            }
+            try await driver.sendFragment(Data(), endsMessage: true)
         } catch {
             throw named(error)
         }

@@ -42,6 +42,9 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
         var reader: UnsafeContinuation<Void, Never>?
         var isReaderWaiting = false
         var senders: [UnsafeContinuation<Void, Never>] = []
+        /// Whether a message is sent in fragments, for whose end other messages wait.
+        var isSendingFragments = false
+        var isClosedHere = false
         var timer: Task<Void, Never>?
         /// The stream of the request, whose release would cancel it; until the end of the transfer.
         var stream: ResponseStream?
@@ -64,14 +67,43 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
 
     private let state = Mutex(State())
     private let options: WebSocketOptions
+    private let base: EndpointURL?
     private let clock: any RequestClock
+    /// The fault of the options; `nil` for none.
+    let mistake: RequestError?
 
-    init(_ options: WebSocketOptions, clock: any RequestClock) {
-        (self.options, self.clock) = (options, clock)
+    /// - Parameter base: The base URL of the agent.
+    init(_ options: WebSocketOptions, base: EndpointURL?, clock: any RequestClock) {
+        (self.options, self.base, self.clock) = (options, base, clock)
+        var mistake: RequestError?
+        do throws(RequestError) {
+            _ = try WebSocketHandshake(subprotocols: options.subprotocols, deflate: nil)
+        } catch {
+            mistake = error
+        }
+        self.mistake = mistake
+    }
+
+    func describe(_ description: inout RequestDescription) {
+        description.beWebSocket(self, base: base)
     }
 
     var agreement: WebSocketHandshake.Agreement { state.withLock { $0.agreement } }
     var roundTrip: Duration? { state.withLock { $0.roundTrip } }
+    /// Whether ``close(_:reason:)`` was called.
+    var isClosedHere: Bool { state.withLock { $0.isClosedHere } }
+
+    var isOpen: Bool { state.withLock { $0.end == nil && $0.socket?.isOpen == true } }
+
+    /// The error of the end; `nil` for an open connection, and after a close frame of the server with 1000.
+    var failure: RequestError? {
+        state.withLock { state in
+            guard let end = state.end, !(end.isClean && [.normal, .none].contains(end.code)) else {
+                return nil
+            }
+            return Self.error(end, state.transferEnd)
+        }
+    }
 
     // MARK: - The transfer
 
@@ -262,33 +294,72 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
 
     // MARK: - The users
 
-    private enum Step {
-        case done
-        case wait
-        case failed(RequestError)
-    }
-
     /// Sends a message when less than ``limit`` bytes are unsent.
     nonisolated(nonsending) func send(
         _ bytes: Data, isText: Bool
     ) async throws(RequestError) {
-        while true {
+        while !(try trySend(bytes, isText: isText)) {
+            await waitForRoom()
             if Task.isCancelled { throw .cancelled }
-            let (step, actions) = state.withLock { state -> (Step, Actions) in
-                guard state.end == nil, state.socket?.isOpen == true else {
-                    return (.failed(Self.error(state.end, state.transferEnd)), Actions())
-                }
-                guard state.output.count < Self.limit else { return (.wait, Actions()) }
-                Self.write(bytes, isText: isText, &state)
-                return (.done, Self.actions(&state))
-            }
-            actions.perform()
-            switch step {
-            case .done: return
-            case .failed(let error): throw error
-            case .wait: await waitForRoom()
+        }
+    }
+
+    /// Sends a message if less than ``limit`` bytes are unsent; returns whether it has.
+    func trySend(_ bytes: Data, isText: Bool) throws(RequestError) -> Bool {
+        try perform { state in
+            guard !state.isSendingFragments else { return false }
+            Self.write(bytes, isText: isText, &state)
+            return true
+        }
+    }
+
+    /// Begins a message in fragments, when no other one is sent.
+    nonisolated(nonsending) func beginFragments() async throws(RequestError) {
+        let begin = { () throws(RequestError) in
+            try self.perform { state in
+                let isFirst = !state.isSendingFragments
+                state.isSendingFragments = true
+                return isFirst
             }
         }
+        while !(try begin()) {
+            await waitForRoom()
+            if Task.isCancelled { throw .cancelled }
+        }
+    }
+
+    /// Sends the next fragment of a message.
+    nonisolated(nonsending) func sendFragment(
+        _ bytes: Data, endsMessage: Bool
+    ) async throws(RequestError) {
+        let write = { () throws(RequestError) in
+            try self.perform { state in
+                bytes.withUnsafeBytes { bytes in
+                    _ = state.socket?.sendFragment(
+                        bytes, isText: false, endsMessage: endsMessage, into: &state.output)
+                }
+                if endsMessage { state.isSendingFragments = false }
+                return true
+            }
+        }
+        while !(try write()) { await waitForRoom() }
+    }
+
+    /// Changes the state of an open connection with room; returns false if there is none.
+    private func perform(
+        _ change: (inout State) -> Bool
+    ) throws(RequestError) -> Bool {
+        let (result, actions) = state.withLock { state -> (Result<Bool, RequestError>, Actions) in
+            guard state.end == nil, state.socket?.isOpen == true else {
+                return (.failure(Self.error(state.end, state.transferEnd)), Actions())
+            }
+            guard state.output.count < Self.limit, change(&state) else {
+                return (.success(false), Actions())
+            }
+            return (.success(true), Self.actions(&state))
+        }
+        actions.perform()
+        return try result.get()
     }
 
     private static func write(_ bytes: Data, isText: Bool, _ state: inout State) {
@@ -302,7 +373,8 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
         await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
                 let waits = state.withLock { state in
-                    let waits = state.end == nil && state.output.count >= Self.limit
+                    let isBusy = state.output.count >= Self.limit || state.isSendingFragments
+                    let waits = state.end == nil && isBusy
                     if waits, !Task.isCancelled { state.senders.append(continuation) }
                     return waits && !Task.isCancelled
                 }
@@ -393,6 +465,7 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
     func close(_ code: CloseCode, reason: String = "") {
         let now = clock.uptime
         let (actions, isClosing) = state.withLock { state in
+            state.isClosedHere = true
             let isClosing =
                 state.socket?.close(code, reason: reason, at: now, into: &state.output) ?? false
             return (Self.actions(&state), isClosing)

@@ -1,10 +1,10 @@
 /// The bytes of a server.
-enum ServerBytes {
+package enum ServerBytes {
     /// The form of a frame's length.
-    enum Length { case shortest, two, eight }
+    package enum Length { case shortest, two, eight }
 
     /// A frame with any bits, valid or not.
-    static func frame(
+    package static func frame(
         _ opcode: Int, _ payload: [UInt8] = [], final: Bool = true, reserved: UInt8 = 0,
         mask: [UInt8]? = nil, length form: Length = .shortest, announced: UInt64? = nil
     ) -> [UInt8] {
@@ -24,17 +24,17 @@ enum ServerBytes {
         return bytes + mask + payload.enumerated().map { $1 ^ mask[$0 % 4] }
     }
 
-    static func text(_ text: String, final: Bool = true) -> [UInt8] {
+    package static func text(_ text: String, final: Bool = true) -> [UInt8] {
         frame(1, Array(text.utf8), final: final)
     }
 
-    static func more(_ text: String, final: Bool = true) -> [UInt8] {
+    package static func more(_ text: String, final: Bool = true) -> [UInt8] {
         frame(0, Array(text.utf8), final: final)
     }
 
-    static func ping(_ text: String = "") -> [UInt8] { frame(9, Array(text.utf8)) }
+    package static func ping(_ text: String = "") -> [UInt8] { frame(9, Array(text.utf8)) }
 
-    static func close(_ code: Int? = nil, _ reason: [UInt8] = []) -> [UInt8] {
+    package static func close(_ code: Int? = nil, _ reason: [UInt8] = []) -> [UInt8] {
         frame(8, code.map { [UInt8($0 >> 8), UInt8($0 & 0xFF)] + reason } ?? [])
     }
 }

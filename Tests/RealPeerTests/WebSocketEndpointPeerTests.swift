@@ -6,7 +6,7 @@ import Testing
 
 /// Endpoints that are WebSockets of the package websockets.
 @Suite("Real peers: WebSocket endpoints", .limited)
-struct WebSocketEndpointTests {
+struct WebSocketEndpointPeerTests {
     private let port: Int
     private let agent: RequestAgent
 

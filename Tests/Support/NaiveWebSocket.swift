@@ -1,24 +1,24 @@
 /// A second opinion about WebSocket: all bytes of one side at once, in texts, written without a look at
 /// WebSocketFrameParser and WebSocketState, and without compression.
-enum NaiveWebSocket {
-    struct Frame: Equatable {
-        var first: UInt8
-        var isMasked: Bool
-        var mask: [UInt8]
+package enum NaiveWebSocket {
+    package struct Frame: Equatable {
+        package var first: UInt8
+        package var isMasked: Bool
+        package var mask: [UInt8]
         /// What the length field says, and whether it is shorter in another form.
-        var length: UInt64
-        var isMinimal: Bool
+        package var length: UInt64
+        package var isMinimal: Bool
         /// The payload that has arrived, unmasked.
-        var payload: [UInt8]
+        package var payload: [UInt8]
 
-        var opcode: Int { Int(first & 0xF) }
-        var isFinal: Bool { first >= 0x80 }
-        var isControl: Bool { opcode >= 8 }
-        var isComplete: Bool { UInt64(payload.count) == length }
+        package var opcode: Int { Int(first & 0xF) }
+        package var isFinal: Bool { first >= 0x80 }
+        package var isControl: Bool { opcode >= 8 }
+        package var isComplete: Bool { UInt64(payload.count) == length }
     }
 
     /// The first frame of some bytes and the number of its bytes; `nil` if its header is not complete.
-    static func frame(_ bytes: ArraySlice<UInt8>) -> (Frame, Int)? {
+    package static func frame(_ bytes: ArraySlice<UInt8>) -> (Frame, Int)? {
         let bytes = Array(bytes)
         guard bytes.count >= 2 else { return nil }
         let short = bytes[1] & 0x7F
@@ -48,7 +48,7 @@ enum NaiveWebSocket {
     }
 
     /// The frames of a client as texts.
-    static func clientFrames(_ bytes: [UInt8]) -> [String] {
+    package static func clientFrames(_ bytes: [UInt8]) -> [String] {
         var texts: [String] = []
         var rest = bytes[...]
         while let (frame, count) = frame(rest) {
@@ -59,7 +59,7 @@ enum NaiveWebSocket {
         return rest.isEmpty ? texts : ["broken"]
     }
 
-    static func text(of frame: Frame) -> String {
+    package static func text(of frame: Frame) -> String {
         let names = [0: "more", 1: "text", 2: "binary", 8: "close", 9: "ping", 10: "pong"]
         var words = [names[frame.opcode] ?? "opcode \(frame.opcode)"]
         if !frame.isFinal { words.append("unfinished") }
@@ -72,14 +72,14 @@ enum NaiveWebSocket {
         return words.joined(separator: " ")
     }
 
-    static func shown(_ bytes: [UInt8]) -> String {
+    package static func shown(_ bytes: [UInt8]) -> String {
         if bytes.count > 50_000 { return "\(bytes.count) bytes" }
         return String(validating: bytes, as: UTF8.self)
             ?? bytes.map { String($0, radix: 16) }.joined(separator: ".")
     }
 
     /// The messages and the end of what a server sends.
-    static func events(_ bytes: [UInt8], limit: Int) -> [String] {
+    package static func events(_ bytes: [UInt8], limit: Int) -> [String] {
         var events: [String] = []
         var message: (isText: Bool, bytes: [UInt8])?
         var rest = bytes[...]
@@ -141,7 +141,7 @@ enum NaiveWebSocket {
     }
 
     /// Whether bytes are valid text, or some bytes after them make them valid.
-    static func isBeginningOfText(_ bytes: [UInt8]) -> Bool {
+    package static func isBeginningOfText(_ bytes: [UInt8]) -> Bool {
         let limits: [UInt8] = [0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF]
         // The text before the last four bytes has no influence.
         let cut = bytes.count - (bytes.suffix(3).lastIndex { $0 & 0xC0 != 0x80 } ?? bytes.count)

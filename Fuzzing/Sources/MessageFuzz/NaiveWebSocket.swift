@@ -1,1 +1,0 @@
-../../../Tests/ErrandWebSocketTests/NaiveWebSocket.swift

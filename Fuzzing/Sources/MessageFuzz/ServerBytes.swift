@@ -1,1 +1,0 @@
-../../../Tests/ErrandWebSocketTests/ServerBytes.swift
