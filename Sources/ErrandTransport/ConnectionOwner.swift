@@ -1,12 +1,13 @@
 /// A receiver that takes over the connection after 101 (Switching Protocols), RFC 9110 §7.8.
 ///
-/// A request with the header `Upgrade` whose receiver conforms to this protocol accepts 101 with a header `Upgrade` as its
-/// response. From then on its transfer carries the bytes of the other protocol:
+/// A request with the header `Upgrade` whose receiver conforms to this protocol accepts 101 with a header `Upgrade` as
+/// its response. From then on its transfer carries the bytes of the other protocol:
 ///
-/// - Input arrives by ``TransferReceiver/didReceive(bytes:)``, beginning with the bytes after the head. ``Demand/pause`` and
-///   ``Transfer/resumeReceiving()`` apply; limits of the body's size, its codings and ``Timeouts/idle`` do not.
-/// - Output comes from the source that ``didSwitchProtocols(_:)`` returns. It is read when the socket accepts more bytes. Its
-///   end ends the client's direction, its failure the transfer.
+/// - Input arrives by ``TransferReceiver/didReceive(bytes:)``, beginning with the bytes after the head.
+///   ``Demand/pause`` and ``Transfer/resumeReceiving()`` apply; limits of the body's size, its codings and
+///   ``Timeouts/idle`` do not.
+/// - Output comes from the source that ``didSwitchProtocols(_:)`` returns. It is read when the socket accepts more
+///   bytes. Its end ends the client's direction, its failure the transfer.
 /// - ``Transfer/cancel()`` closes the connection at once.
 /// - ``TransferReceiver/didEnd(_:)`` has no error if both sides have ended their directions.
 ///
@@ -16,7 +17,8 @@ package protocol ConnectionOwner: TransferReceiver {
     /// Whether the connection is taken over after 101.
     var acceptsConnection: Bool { get }
 
-    /// Called with the head of the 101 response, instead of ``TransferReceiver/didReceive(head:)``; returns the bytes to send.
+    /// Called with the head of the 101 response, instead of ``TransferReceiver/didReceive(head:)``; returns the bytes
+    /// to send.
     func didSwitchProtocols(_ head: ResponseHead) -> any BodySource
 
     /// Called when the server has ended its direction; the client may continue to send.

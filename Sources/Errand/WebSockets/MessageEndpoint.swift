@@ -18,7 +18,7 @@ public protocol MessageEndpoint: BaseRequest {
     /// The messages of the client: `String`, `Data`, or an encodable type.
     associatedtype Outgoing: Sendable
 
-    /// How the WebSocket is opened, and its limits; default ``WebSocketOptions/init(subprotocols:compression:maximumMessageBytes:pingInterval:pingTimeout:closeTimeout:)``.
+    /// How the WebSocket is opened, and its limits; by default those of ``WebSocketOptions``.
     var webSocket: WebSocketOptions { get }
 }
 
@@ -35,8 +35,8 @@ extension Startable where Self: BaseRequest & MessageEndpoint {
     ///     for try await price in socket.messages { print(price) }
     ///
     /// The request takes the whole path of a request: headers, credentials, cookies, redirects, retries and limits. A
-    /// refusal is the error of its status, for example ``RequestError/Code/unacceptableStatus``. `ws` and `wss` are `http`
-    /// and `https`. Hooks, delegate and accessories are notified as by ``Startable/stream(on:onStart:)``.
+    /// refusal is the error of its status, for example ``RequestError/Code/unacceptableStatus``. `ws` and `wss` are
+    /// `http` and `https`. Hooks, delegate and accessories are notified as by ``Startable/stream(on:onStart:)``.
     ///
     /// Settings that need the body of a response are refused as by ``Startable/stream(on:onStart:)``.
     /// `URLSessionTransport` refuses WebSockets with ``RequestError/Code/unsupported`` before anything is sent.
@@ -63,8 +63,9 @@ extension Startable where Self: BaseRequest & MessageEndpoint {
     ///         print(error?.webSocketClose?.code ?? .normal)
     ///     }
     ///
-    /// The connection is paused while messages wait for `onMessage`. Hooks, delegate and accessories are notified of the end of
-    /// the connection. A message that cannot be decoded closes it with 1003. Otherwise like ``connect(on:onStart:)``.
+    /// The connection is paused while messages wait for `onMessage`. Hooks, delegate and accessories are notified of
+    /// the end of the connection. A message that cannot be decoded closes it with 1003. Otherwise like
+    /// ``connect(on:onStart:)``.
     ///
     /// - Parameters:
     ///   - agent: The agent of this run. Default `nil`: that of the endpoint.

@@ -5,7 +5,8 @@ public import Foundation
 /// An open WebSocket of a ``MessageEndpoint``.
 ///
 /// It may be used from any task. When its last reference, and that of its ``messages``, is released, it is closed with
-/// 1000. Cancelling the task that reads the messages closes it with 1001; cancelling ``task`` ends the connection at once.
+/// 1000. Cancelling the task that reads the messages closes it with 1001; cancelling ``task`` ends the connection at
+/// once.
 public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: Sendable {
     /// The 101 response.
     public var response: Response { stream.response }
@@ -29,9 +30,10 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: Sendable {
 
     var description: RequestDescription { task.context.description }
 
-    /// Closes the connection (RFC 6455 §7.1.2); returns at once. ``messages`` end when the server has closed it, too.
+    /// Closes the connection (RFC 6455 §7.1.2); returns at once.
     ///
-    /// It has no effect on a connection that is closed already, or that is closing.
+    /// ``messages`` end when the server has closed it, too. It has no effect on a connection that is closed already, or
+    /// that is closing.
     ///
     /// - Parameters:
     ///   - code: Default ``WebSocketClose/Code/normal``. A code that no frame may have is sent as 1000.
@@ -42,9 +44,9 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: Sendable {
 
     /// The messages of the server; read them once, in one task.
     ///
-    /// While the loop is busy, the connection is paused, so the server waits. The sequence ends after a clean close with
-    /// 1000, 1001 or without a code; every other end is the error ``RequestError/Code/webSocketClosed``, or that of the
-    /// connection. A message that cannot be decoded is an error, after which the next ones can be read.
+    /// While the loop is busy, the connection is paused, so the server waits. The sequence ends after a clean close
+    /// with 1000, 1001 or without a code; every other end is the error ``RequestError/Code/webSocketClosed``, or that
+    /// of the connection. A message that cannot be decoded is an error, after which the next ones can be read.
     public var messages: Messages { Messages(socket: self) }
 
     /// The messages of a WebSocket; see ``WebSocket/messages``.
@@ -120,8 +122,8 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: Sendable {
 extension WebSocket {
     /// Sends a message; waits while more than 64 KiB are unsent.
     ///
-    /// - Throws: ``RequestError/Code/webSocketClosed``; ``RequestError/Code/invalidBody`` if the message cannot be encoded;
-    ///   ``RequestError/Code/cancelled``, if nothing was sent.
+    /// - Throws: ``RequestError/Code/webSocketClosed``; ``RequestError/Code/invalidBody`` if the message cannot be
+    ///   encoded; ``RequestError/Code/cancelled``, if nothing was sent.
     nonisolated(nonsending) public func send(_ message: Outgoing) async throws(RequestError) {
         do throws(RequestError) {
             let encoded = try encode(message)
@@ -147,8 +149,8 @@ extension WebSocket {
 
     /// Sends one binary message in fragments, as they come; other messages wait for its end.
     ///
-    /// If the sequence fails, or the calling task is cancelled, the connection is closed with 1011, because a message that
-    /// was begun cannot be taken back.
+    /// If the sequence fails, or the calling task is cancelled, the connection is closed with 1011, because a message
+    /// that was begun cannot be taken back.
     ///
     /// - Throws: ``RequestError/Code/bodyReadFailed`` with the error of the sequence; otherwise as ``send(_:)``.
     nonisolated(nonsending) public func send<Fragments: AsyncSequence>(

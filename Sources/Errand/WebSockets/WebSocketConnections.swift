@@ -8,14 +8,14 @@ extension Startable where Self: BaseRequest & MessageEndpoint {
     ///         for try await price in socket.messages { print(price) }
     ///     }
     ///
-    /// The next connection is opened when the loop asks for it; one that is still open is closed with 1000 before. The delay
-    /// before it is 3 seconds, and grows with the endpoint's ``RetryPolicy``, with jitter, while connections cannot be
-    /// opened; `Retry-After` of a refusal counts.
+    /// The next connection is opened when the loop asks for it; one that is still open is closed with 1000 before. The
+    /// delay before it is 3 seconds, and grows with the endpoint's ``RetryPolicy``, with jitter, while connections
+    /// cannot be opened; `Retry-After` of a refusal counts.
     ///
-    /// The sequence ends after a close frame of the server with 1000, and after ``WebSocket/close(_:reason:)``. Connection
-    /// errors, the codes 1001, 1006 and 1011 to 1014, and the statuses of ``RetryPolicy/retryableStatusCodes`` lead to another
-    /// connection; every other end is the error of the sequence. An error that leaves the inner loop ends the outer one, so
-    /// catch it there if the next connection is wanted.
+    /// The sequence ends after a close frame of the server with 1000, and after ``WebSocket/close(_:reason:)``.
+    /// Connection errors, the codes 1001, 1006 and 1011 to 1014, and the statuses of
+    /// ``RetryPolicy/retryableStatusCodes`` lead to another connection; every other end is the error of the sequence.
+    /// An error that leaves the inner loop ends the outer one, so catch it there if the next connection is wanted.
     ///
     /// - Parameter agent: The agent of the connections. Default `nil`: that of the endpoint.
     public nonisolated func connections(

@@ -6,8 +6,8 @@ import Synchronization
 
 /// The connection of one WebSocket between its transfer, which delivers bytes and takes them, and its users.
 ///
-/// ``WebSocketState`` decides; this type has the buffers and performs the actions outside its lock. Frames are read on the
-/// thread of the transport. It reads no further while messages wait for their reader, or output for the socket.
+/// ``WebSocketState`` decides; this type has the buffers and performs the actions outside its lock. Frames are read on
+/// the thread of the transport. It reads no further while messages wait for their reader, or output for the socket.
 final class WebSocketDriver: ConnectionUpgrade, BodySource {
     /// A whole message.
     struct Message: Sendable {

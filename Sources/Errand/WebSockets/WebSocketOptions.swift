@@ -4,7 +4,8 @@ import ErrandWebSocket
 public struct WebSocketOptions: Sendable, Hashable {
     /// The subprotocols that the client speaks, the preferred one first (RFC 6455 §1.9); unique tokens.
     ///
-    /// Default none. Errors: ``RequestError/Code/invalidConfiguration``. ``WebSocket/subprotocol`` is the server's choice.
+    /// Default none. Errors: ``RequestError/Code/invalidConfiguration``. ``WebSocket/subprotocol`` is the server's
+    /// choice.
     public var subprotocols: [String]
     /// The compression of messages (RFC 7692).
     ///

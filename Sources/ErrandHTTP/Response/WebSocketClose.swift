@@ -1,6 +1,7 @@
 /// The end of a WebSocket (RFC 6455 §7.1).
 public struct WebSocketClose: Sendable, Hashable, Codable {
-    /// The code of the peer's close frame, or ``Code/none`` without one in the frame, or ``Code/abnormal`` without a frame.
+    /// The code of the peer's close frame, or ``Code/none`` without one in the frame, or ``Code/abnormal`` without a
+    /// frame.
     ///
     /// If this side has ended the connection, the code that it has sent.
     public let code: Code
@@ -58,8 +59,8 @@ public struct WebSocketClose: Sendable, Hashable, Codable {
 
         /// Whether a close frame may have this code.
         ///
-        /// RFC 6455 §7.4.1 reserves 1004, and 1005, 1006 and 1015 are never in a frame; IANA has registered 1012 to 1014.
-        /// §7.4.2: the others below 3000 have no meaning yet; 3000 to 4999 belong to libraries and applications.
+        /// RFC 6455 §7.4.1 reserves 1004, and 1005, 1006 and 1015 are never in a frame; IANA has registered 1012 to
+        /// 1014. §7.4.2: the others below 3000 have no meaning yet; 3000 to 4999 belong to libraries and applications.
         public var isAllowedInFrames: Bool {
             switch rawValue {
             case 1000...1003, 1007...1014, 3000...4999: true

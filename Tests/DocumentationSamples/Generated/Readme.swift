@@ -55,7 +55,14 @@ struct ReadmeSamples {
         var download: DownloadPlan { .to(folder.appendingPathComponent("sunset.jpg")) }
     }
 
-    // Sample 12: Pages
+    // Sample 10: WebSockets
+    final class Prices: BaseRequest, MessageEndpoint {
+        typealias Incoming = String  // or Data, or Codable types for JSON
+        typealias Outgoing = String
+        override var url: EndpointURL { "wss://api.example.com/prices" }
+    }
+
+    // Sample 14: Pages
     final class ListUsers: JSONRequest<[User]> {
         override var url: EndpointURL { "/iphone/users" }
     }
@@ -114,7 +121,17 @@ extension ReadmeModel {
     }
 }
 
-// Sample 10: Batches, chains and graphs
+// Sample 11: WebSockets
+extension ReadmeModel {
+    func sockets() async throws {
+        for try await socket in ReadmeSamples.Prices().connections() {  // connects again after a loss
+            try await socket.send("SWFT")
+            for try await price in socket.messages { print(price) }
+        }
+    }
+}
+
+// Sample 12: Batches, chains and graphs
 extension ReadmeModel {
     func composites() async throws {
         let (user, photo) = try await BatchRequest.Typed(GetUser(id: 7), ReadmeSamples.Photo(in: folder)).value()
@@ -127,7 +144,7 @@ extension ReadmeModel {
     }
 }
 
-// Sample 11: Batches, chains and graphs
+// Sample 13: Batches, chains and graphs
 extension ReadmeModel {
     func graph() async throws {
         let graph = RequestGraph()
@@ -140,7 +157,7 @@ extension ReadmeModel {
     }
 }
 
-// Sample 13: Errors
+// Sample 15: Errors
 extension ReadmeModel {
     func errors() async throws {
         do {
@@ -157,7 +174,7 @@ extension ReadmeModel {
     }
 }
 
-// Sample 14: Agents, transports, stores
+// Sample 16: Agents, transports, stores
 extension ReadmeModel {
     func differentAgents() async throws {
         var configuration = Configuration(baseURL: "https://api.example.com")
