@@ -64,8 +64,8 @@ struct ErrandWebSocketsSamples {
     func readChat() async {
         do {
             for try await line in try await Chat().connect().messages { print(line) }
-        } catch let error as RequestError {
+        } catch {
             print(error.webSocketClose?.code ?? .none, error.webSocketClose?.reason ?? "")
-        } catch {}
+        }
     }
 }
