@@ -6,7 +6,8 @@ enum URLSessionRefusals {
     static func refusal(of request: TransportRequest) -> RequestError? {
         if let error = mistake(in: request) { return error }
         let reason =
-            upgrade(request) ?? body(request) ?? bodyOfStream(request) ?? version(request) ?? route(request.options)
+            upgrade(request) ?? body(request) ?? bodyOfStream(request) ?? version(request) ?? route(
+                request.options)
             ?? request.options.security.flatMap(security)
             ?? platformRefusal(of: request)
             ?? (request.options.decodesContent
