@@ -22,7 +22,7 @@ struct Report {
     let display: ProgressDisplay?
 
     func finished(_ url: String, _ file: DownloadedFile, _ line: ProgressDisplay.Line?) {
-        var notes = [file.url.lastPathComponent]
+        var notes = [file.file.lastPathComponent]
         if file.isKept { notes.append("kept") }
         if file.resumedOffset > 0 { notes.append("continued") }
         if !file.digests.isEmpty {

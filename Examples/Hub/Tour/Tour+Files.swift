@@ -52,7 +52,7 @@ extension Tour {
             ranges == ["all", "bytes=262144-", "bytes=524288-"])
         checks.check(
             "the file is complete, and has the digest \(asset.sha256?.prefix(12) ?? "none")…",
-            try Data(contentsOf: file.url) == HubServer.asset.body && asset.sha256 != nil)
+            try Data(contentsOf: file.file) == HubServer.asset.body && asset.sha256 != nil)
 
         var other = asset
         other.name = "other.bin"

@@ -30,8 +30,8 @@ extension Journey {
         )
         checks.check(
             "the file is complete: \(whole.count) bytes, equal to the server's",
-            try Data(contentsOf: file.url) == whole && file.path == state.photo.path)
-        checks.check("no part file remains", try leftovers(beside: file.url).isEmpty)
+            try Data(contentsOf: file.file) == whole && file.path == state.photo.path)
+        checks.check("no part file remains", try leftovers(beside: file.file).isEmpty)
     }
 
     func batch() async throws {
@@ -43,7 +43,7 @@ extension Journey {
         showEvents()
         checks.check(
             "both succeed: \(user.output?.nick ?? "no user"), "
-                + "\(photo.output?.url.lastPathComponent ?? "no file")",
+                + "\(photo.output?.file.lastPathComponent ?? "no file")",
             batch.results.count == 2 && user.output != nil
                 && (try? Data(contentsOf: state.secondPhoto)) == server.photo.body)
         checks.check(
