@@ -1,17 +1,18 @@
 # All commands of the project. `make test` runs before each commit, `make check` before a release; `make help` lists the rest.
 .POSIX:
 .PHONY: help setup demo demo-hub check test chaos traits boundaries language lint format samples build mistakes unit airline hub fetch
-.PHONY: framing release docs check-docs api bench instructions tsan asan mutate fuzz clean
+.PHONY: framing autobahn release docs check-docs api bench instructions tsan asan mutate fuzz clean
 
 help:
 	@echo 'make demo          run Examples/Airline twice: registration, caching, a resumed download'
 	@echo 'make demo-hub      run Examples/Hub: pages, errors, token refresh, upload, download, batch, chain'
 	@echo 'make test          boundaries, lint, strict build, all tests, examples'
-	@echo 'make check         make test, then traits, documentation, release build, make chaos and make framing'
+	@echo 'make check         make test, then traits, documentation, release build, make chaos, framing and autobahn'
 	@echo 'make chaos         10,000 requests for each transport and style to a server that breaks the protocol at random'
 	@echo 'make framing       compare the framing of HTTP/2 with hpack and hyperframe of PyPI'
 	@echo 'make lint          module boundaries, language, formatting, documentation, the list of deliberate faults'
 	@echo 'make format        format the Swift sources, update generated samples, tables and pictures'
+	@echo 'make autobahn      run the Autobahn test suite of WebSocket; needs Python 2.7'
 	@echo 'make docs          build the documentation in .build/docs, with warnings as errors'
 	@echo 'make check-docs    open the documentation in Chromium and follow every internal link'
 	@echo 'make samples       check that the compiled samples match README and articles'
@@ -37,7 +38,7 @@ demo-hub: setup
 test: setup lint samples build mistakes unit airline hub fetch
 	@echo 'make test: all checks passed'
 
-check: test traits check-docs release chaos framing
+check: test traits check-docs release chaos framing autobahn
 
 chaos: setup
 	@Scripts/setup --tests
@@ -47,6 +48,9 @@ framing: setup
 	@Scripts/setup --tests
 	@Scripts/hpack-stories
 	@Scripts/framing-opinions
+
+autobahn: setup
+	@Scripts/autobahn
 
 traits: setup
 	@Scripts/check-traits

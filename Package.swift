@@ -5,6 +5,9 @@ import PackageDescription
 // CI sets this variable to treat warnings in Errand's own code as errors.
 let isStrict = ProcessInfo.processInfo.environment["ERRAND_WARNINGS_AS_ERRORS"] != nil
 
+// The packages in Fuzzing and Tests/Autobahn use modules that are no products; their scripts set this variable.
+let hasAllProducts = ProcessInfo.processInfo.environment["ERRAND_ALL_PRODUCTS"] != nil
+
 let strict: [SwiftSetting] = isStrict ? [.treatAllWarnings(as: .error)] : []
 
 let settings: [SwiftSetting] =
@@ -118,7 +121,9 @@ let package = Package(
 @MainActor func library(
     _ name: String, _ uses: [Target.Dependency], exclude: [String] = [], isProduct: Bool = true
 ) {
-    if isProduct { package.products.append(.library(name: name, targets: [name])) }
+    if isProduct || hasAllProducts {
+        package.products.append(.library(name: name, targets: [name]))
+    }
     package.targets.append(
         .target(name: name, dependencies: uses, exclude: exclude, swiftSettings: settings))
 }
@@ -141,6 +146,7 @@ library("ErrandJSON", [])
 library("ErrandHTTP", ["ErrandJSON", httpTypes])
 library("ErrandOpenSSL", ["ErrandHTTP"], isProduct: false)
 library("ErrandTransport", ["ErrandHTTP", httpTypes])
+library("ErrandWebSocket", ["ErrandHTTP", httpTypes], isProduct: false)
 library(
     "ErrandCore", ["ErrandTransport", "ErrandHTTP", "ErrandJSON", "ErrandOpenSSL", httpTypes])
 library("ErrandCurl", ["ErrandTransport", "ErrandHTTP", "ErrandOpenSSL", libcurl, httpTypes])
@@ -153,7 +159,11 @@ library("ErrandRedis", ["ErrandCore", "ErrandHTTP", "ErrandOpenSSL", hiredis, ht
 library("ErrandReachability", ["ErrandCore"])
 library(
     "Errand",
-    ["ErrandCore", "ErrandTransport", urlSession, "ErrandCurl", "ErrandSQLite", httpTypes])
+    [
+        "ErrandCore", "ErrandTransport", "ErrandWebSocket", urlSession, "ErrandCurl",
+        "ErrandSQLite",
+        httpTypes,
+    ])
 library("ErrandWorkflows", ["Errand", "ErrandCore", "ErrandSQLite"])
 library("ErrandUploads", ["Errand", "ErrandCore", "ErrandHTTP", "ErrandTransport", httpTypes])
 library(
@@ -186,6 +196,7 @@ package.targets.append(
         path: "Tests/Support", swiftSettings: settings))
 tests("ErrandJSONTests", ["ErrandJSON"])
 tests("ErrandHTTPTests", ["ErrandHTTP", "ErrandCore", "ErrandTesting", httpTypes])
+tests("ErrandWebSocketTests", ["ErrandWebSocket", "ErrandHTTP", httpTypes])
 tests("ErrandTransportTests", ["ErrandTransport", "ErrandTesting", "ErrandHTTP", httpTypes])
 tests(
     "ErrandCoreTests",
@@ -205,7 +216,8 @@ tests(
     "RealPeerTests",
     [
         "Errand", "ErrandUploads", "ErrandCurl", "ErrandURLSession", "ErrandCore",
-        "ErrandTransport", "ErrandRecording", "ErrandTesting", httpTypes,
+        "ErrandTransport", "ErrandRecording", "ErrandTesting", "ErrandWebSocket", "ErrandHTTP",
+        httpTypes,
     ])
 tests("ErrandOutboxTests", ["ErrandOutbox", "ErrandSQLite", "ErrandCore", "ErrandTesting"])
 // The files of other targets as well: each kind of store refuses foreign and damaged ones.
@@ -223,7 +235,7 @@ tests(
     "ErrandTests",
     [
         "Errand", "ErrandWorkflows", "ErrandOutbox", "ErrandReachability", "ErrandSQLite",
-        "ErrandTesting", httpTypes,
+        "ErrandTesting", "ErrandTransport", "ErrandWebSocket", httpTypes,
     ])
 tests(
     "ErrandUploadsTests",

@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The coverage-guided fuzzers of the HTTP/1.1 response parser, of the framing of HTTP/2 and of the
-// parsers of streamed bodies.
+// The coverage-guided fuzzers of the HTTP/1.1 response parser, of the framing of HTTP/2, of WebSocket and of the parsers
+// of streamed bodies.
 // `make fuzz` builds and runs them.
 let package = Package(
     name: "Fuzzing",
@@ -27,6 +27,12 @@ let package = Package(
             swiftSettings: [.unsafeFlags(["-package-name", "errand"])]
         ),
         .target(
+            name: "MessageFuzz",
+            dependencies: ["TestSupport", .product(name: "ErrandWebSocket", package: "errand")]
+        ),
+        // What several test targets share.
+        .target(name: "TestSupport"),
+        .target(
             name: "StreamParsersFuzz",
             dependencies: [.product(name: "ErrandCore", package: "errand")],
             swiftSettings: [.unsafeFlags(["-package-name", "errand"])]
@@ -35,6 +41,7 @@ let package = Package(
         // own.
         .executableTarget(name: "HTTP1Fuzz", dependencies: ["ResponseParserFuzz"]),
         .executableTarget(name: "HTTP2Fuzz", dependencies: ["FramingFuzz"]),
+        .executableTarget(name: "WebSocketFuzz", dependencies: ["MessageFuzz"]),
         .executableTarget(name: "StreamFuzz", dependencies: ["StreamParsersFuzz"]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,9 +1,10 @@
 package import ErrandHTTP
+import Foundation
 
 /// A receiver that passes on to another receiver the calls that it does not implement itself.
 ///
 /// The calls with bytes and with the end are always its own.
-package protocol ForwardingReceiver: TransferReceiver {
+package protocol ForwardingReceiver: ConnectionOwner {
     /// The receiver that the calls are passed on to.
     var receiver: any TransferReceiver { get }
 }
@@ -24,4 +25,15 @@ extension ForwardingReceiver {
     package func didSend(bodyBytes: Int64) { receiver.didSend(bodyBytes: bodyBytes) }
 
     package func didNotice(_ mismatch: PinMismatch) { receiver.didNotice(mismatch) }
+
+    private var owner: (any ConnectionOwner)? { receiver as? any ConnectionOwner }
+
+    package var acceptsConnection: Bool { owner?.acceptsConnection ?? false }
+
+    package func didSwitchProtocols(_ head: ResponseHead) -> any BodySource {
+        // Without an owner, no connection is accepted.
+        owner?.didSwitchProtocols(head) ?? DataBodySource(Data())
+    }
+
+    package func didReceiveEnd() { owner?.didReceiveEnd() }
 }

@@ -6,7 +6,8 @@ enum URLSessionRefusals {
     static func refusal(of request: TransportRequest) -> RequestError? {
         if let error = mistake(in: request) { return error }
         let reason =
-            body(request) ?? bodyOfStream(request) ?? version(request) ?? route(request.options)
+            upgrade(request) ?? body(request) ?? bodyOfStream(request) ?? version(request) ?? route(
+                request.options)
             ?? request.options.security.flatMap(security)
             ?? platformRefusal(of: request)
             ?? (request.options.decodesContent
@@ -30,6 +31,10 @@ enum URLSessionRefusals {
                 "\(request.url.redacted) is not a URL that Foundation can connect to.")
         }
         return nil
+    }
+
+    private static func upgrade(_ request: TransportRequest) -> String? {
+        request.options.isUpgrade ? "hands no connection over to a WebSocket" : nil
     }
 
     private static func body(_ request: TransportRequest) -> String? {

@@ -18,7 +18,7 @@ struct Peers: Sendable {
         case httpbin, earlyTLS, earlyPlain, earlyDemanding, renegotiating
         case secureProxy, secureProxyLocked, secureProxyClients, secureProxyStranger
         case secureProxyMisnamed, secureProxyUnnamed
-        case eventStreams, tus
+        case eventStreams, tus, webSocket
 
         var scheme: String {
             switch self {

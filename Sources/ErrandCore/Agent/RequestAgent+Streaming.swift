@@ -45,6 +45,7 @@ extension RequestAgent {
         }
         let head = response.withoutStream()
         attach(body.channel, to: task, head)
+        if task.context.description.upgrade != nil { task.liftTimeLimit() }
         if task.isStopping {
             body.channel.leave()
             return Self.refused(await task.outcome())

@@ -146,7 +146,7 @@ extension JSONOptions {
 
 extension RequestDescription {
     /// The encoder of body and arguments.
-    func jsonEncoder(_ configuration: Configuration) -> JSONWriter {
+    package func jsonEncoder(_ configuration: Configuration) -> JSONWriter {
         guard hasRareMembers, json.hasStrategies else { return configuration.requestEncoder }
         return json.completed(by: configuration.json).encoder
     }

@@ -195,6 +195,11 @@ public struct RequestDescription: Sendable {
     package var isStreamed = false
     /// Whether this is a background revalidation of a stored response.
     package var isBackgroundRevalidation = false
+    /// Takes the connection over after 101, the only response that is a success then.
+    package var upgrade: (any ConnectionUpgrade)? {
+        get { box?.value.upgrade }
+        _modify { yield &rare.upgrade }
+    }
     /// The bandwidth limit of the transfers of this request.
     package var bandwidth: BandwidthLimit? {
         get { box?.value.bandwidth }
@@ -228,6 +233,7 @@ public struct RequestDescription: Sendable {
         var responseProcessors: [@Sendable (inout Response) async throws -> Void] = []
         var metadata = RequestMetadata()
         var bandwidth: BandwidthLimit?
+        var upgrade: (any ConnectionUpgrade)?
         var onAdapted: (@Sendable (HTTPURL) -> Void)?
     }
     private var box: CopyOnWrite<Rare>?

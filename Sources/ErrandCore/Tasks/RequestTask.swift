@@ -276,6 +276,9 @@ public final class RequestTask: Sendable, Identifiable {
     /// Claims the right to run and to end a task with a total time limit; false if it was claimed before.
     func begin() -> Bool { !hasBegun.exchange(true, ordering: .acquiringAndReleasing) }
 
+    /// Ends the total time limit of a task whose connection was handed over.
+    func liftTimeLimit() { state.withLock { $0.deadline.take() }?.cancel() }
+
     /// Stores the end of the total time limit, which is cancelled at the end of the task.
     func limitTime(_ deadline: ScheduledCall) {
         let hasEnded = state.withLock { state in

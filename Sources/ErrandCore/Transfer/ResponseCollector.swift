@@ -5,7 +5,7 @@ import Synchronization
 /// Collects the response of a transfer, in memory or in a sink, and resumes the waiting step at the end.
 ///
 /// ``cancel()`` may be called before, during and after the start of the transfer.
-final class ResponseCollector: StreamReceiver {
+final class ResponseCollector: StreamReceiver, ConnectionOwner {
     private struct State {
         var head: ResponseHead?
         var data = Data()
@@ -28,6 +28,8 @@ final class ResponseCollector: StreamReceiver {
         var hasEnded = false
         /// The channel to which the body goes from the head on; `nil` collects it here.
         var channel: BodyChannel?
+        /// The owner of the connection after 101.
+        var owner: (any ConnectionUpgrade)?
         var waiter: UnsafeContinuation<Void, Never>?
 
         /// Records the end; only the first one counts.
@@ -166,6 +168,10 @@ final class ResponseCollector: StreamReceiver {
     /// The bodies of redirects and of refusals are collected: later steps may need them.
     private func beginStream(_ head: ResponseHead) {
         guard StreamRules.accepts(head, context.description) else { return }
+        openChannel()
+    }
+
+    private func openChannel() {
         let channel = BodyChannel(
             resume: { [weak self] in self?.resume() },
             receive: { [weak self] in self?.resume(onCaller: true) },
@@ -188,6 +194,23 @@ final class ResponseCollector: StreamReceiver {
             transfer?.resumeReceiving()
         }
     }
+
+    var acceptsConnection: Bool { context.description.upgrade != nil }
+
+    func didSwitchProtocols(_ head: ResponseHead) -> any BodySource {
+        context.emitAsynchronously(.headReceived(attempt: attempt, head.status))
+        do throws(RequestError) {
+            guard let upgrade = context.description.upgrade else { throw .cancelled }
+            let source = try upgrade.begin(head) { [weak self] in self?.resume() }
+            state.withLock { ($0.head, $0.owner) = (head, upgrade) }
+            openChannel()
+            return source
+        } catch {
+            return FailedSource(error)
+        }
+    }
+
+    func didReceiveEnd() { state.withLock { $0.owner }?.receiveEnd() }
 
     /// The demand after the channel has taken bytes.
     private func received(_ count: Int, _ demand: Demand) -> Demand {
@@ -216,6 +239,9 @@ final class ResponseCollector: StreamReceiver {
     }
 
     private func collect(_ bytes: UnsafeRawBufferPointer) -> Demand {
+        if acceptsConnection, let owner = state.withLock({ $0.owner }) {
+            return received(bytes.count, owner.receive(bytes))
+        }
         if context.description.isStreamed, let channel = state.withLock({ $0.channel }) {
             return received(bytes.count, channel.receive(bytes))
         }
@@ -308,10 +334,11 @@ final class ResponseCollector: StreamReceiver {
     }
 
     func didEnd(_ end: TransferEnd) {
-        let (waiter, channel, transfer) = state.withLock { state in
+        let (waiter, channel, transfer, owner) = state.withLock { state in
             state.finish(end)
-            return (state.waiter.take(), state.channel, state.transfer.take())
+            return (state.waiter.take(), state.channel, state.transfer.take(), state.owner.take())
         }
+        owner?.end(end.error)
         if let channel {
             context.pause.detach(transfer)
             channel.transferEnded(end)
@@ -320,4 +347,17 @@ final class ResponseCollector: StreamReceiver {
         context.pause.detach(transfer)
         context.startBarrier.wake(waiter)
     }
+}
+
+/// The output of a connection that was refused after 101.
+private final class FailedSource: BodySource {
+    private let error: RequestError
+
+    init(_ error: RequestError) { self.error = error }
+
+    var length: Int64? { nil }
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead { .failed(error) }
+    func whenReadable(_ notify: @escaping @Sendable () -> Void) { notify() }
+    func rewind() -> Bool { false }
+    func close() {}
 }

@@ -46,6 +46,13 @@ package final class TransportStep: Step {
     private func begin(_ pipelineRequest: PipelineRequest) throws(RequestError) -> ResponseCollector
     {
         let context = pipelineRequest.context
+        if let upgrade = context.description.upgrade, !pipelineRequest.request.options.isUpgrade {
+            // Not in the request of the pipeline: each transfer has fields of its own.
+            var upgraded = pipelineRequest
+            upgraded.request.options.isUpgrade = true
+            upgrade.prepare(&upgraded.request)
+            return try begin(upgraded)
+        }
         try pipelineRequest.scope.check()
         try pipelineRequest.request.checkURL()
         try context.transport.check(pipelineRequest.request)

@@ -66,6 +66,10 @@ public struct TransportOptions: Sendable, Hashable {
     ///
     /// The agent sets it. Ignored by `==`.
     package var isStreamed = false
+    /// Whether the request offers another protocol, to which its connection is handed over after 101.
+    ///
+    /// The agent sets it. Ignored by `==`.
+    package var isUpgrade = false
     /// Whether cellular connections may be used (default true); has an effect on Apple platforms only.
     public var allowsCellularAccess = true
     /// The TLS policy for the server; `nil`, the default, uses the system's trust.

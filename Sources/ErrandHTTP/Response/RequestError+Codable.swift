@@ -31,6 +31,7 @@ extension RequestError: Codable {
         self.cacheMiss = cacheMiss.flatMap { CacheMissReason(rawValue: $0) }
         userMessage = try values.decodeIfPresent(String.self, forKey: .userMessage)
         bytesReceived = try values.decodeIfPresent(Int64.self, forKey: .bytesReceived)
+        webSocketClose = try values.decodeIfPresent(WebSocketClose.self, forKey: .webSocketClose)
         isUnprocessed = try values.decodeIfPresent(Bool.self, forKey: .isUnprocessed) ?? false
         timings = try values.decodeIfPresent(AttemptTimings.self, forKey: .timings)
         previousErrors =
@@ -59,6 +60,7 @@ extension RequestError: Codable {
         try values.encodeIfPresent(cacheMiss?.rawValue, forKey: .cacheMiss)
         try values.encodeIfPresent(userMessage, forKey: .userMessage)
         try values.encodeIfPresent(bytesReceived, forKey: .bytesReceived)
+        try values.encodeIfPresent(webSocketClose, forKey: .webSocketClose)
         if isUnprocessed { try values.encode(true, forKey: .isUnprocessed) }
         try values.encodeIfPresent(timings, forKey: .timings)
         if !previousErrors.isEmpty { try values.encode(previousErrors, forKey: .previousErrors) }
@@ -68,5 +70,6 @@ extension RequestError: Codable {
     private enum CodingKeys: String, CodingKey {
         case code, stage, message, attempts, endpoint, method, url, status, timeout, cacheMiss
         case userMessage, bytesReceived, isUnprocessed, timings, previousErrors, underlying
+        case webSocketClose
     }
 }

@@ -21,7 +21,7 @@ extension RequestError {
             case undecodable, processingFailed, fileFailed, resumeFailed, digestMismatch, cancelled,
                 insufficientSpace
             case batchFailed, chainFailed, graphFailed, authenticationFailed, rejected
-            case bodyNotReplayable
+            case bodyNotReplayable, webSocketClosed
         }
 
         /// All codes.
@@ -91,6 +91,8 @@ extension RequestError {
         public static let bodyNotReplayable = Code(.bodyNotReplayable)
         /// The number of redirects exceeds the policy's limit, or the redirects form a loop.
         public static let tooManyRedirects = Code(.tooManyRedirects)
+        /// The WebSocket was closed, or broke off; see ``RequestError/webSocketClose``.
+        public static let webSocketClosed = Code(.webSocketClosed)
         /// The redirect leads to a URL that the policy does not allow.
         public static let unsafeRedirect = Code(.unsafeRedirect)
         /// The proxy refused the request or failed.

@@ -113,6 +113,12 @@ public struct RequestError: Error, Sendable {
         set { change { $0.bytesReceived = newValue } }
     }
 
+    /// The end of a WebSocket if ``code`` is ``Code/webSocketClosed``.
+    public var webSocketClose: WebSocketClose? {
+        get { shared.value.webSocketClose }
+        set { change { $0.webSocketClose = newValue } }
+    }
+
     /// Whether the server stated that it did not process the request, as HTTP/2 allows (RFC 9113 §8.7).
     ///
     /// If true, requests with any method can be retried, and a ``RetryPolicy`` does so. False if unknown.
@@ -141,6 +147,7 @@ public struct RequestError: Error, Sendable {
         var userMessage: String?
         var timings: AttemptTimings?
         var bytesReceived: Int64?
+        var webSocketClose: WebSocketClose?
         var isUnprocessed = false
         var isValidationFailure = false
         var previousErrors: [RequestError] = []

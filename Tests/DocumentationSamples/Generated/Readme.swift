@@ -40,6 +40,13 @@ struct ReadmeSamples {
     func title(of number: Int, staging: RequestAgent) async throws -> String {
         try await GetIssue(number: number).value(on: staging).title  // another agent for this call
     }
+
+    // Sample 8: WebSockets
+    final class Prices: BaseRequest, MessageEndpoint {
+        typealias Incoming = String  // or Data, or Codable types for JSON
+        typealias Outgoing = String
+        override var url: EndpointURL { "wss://api.example.com/prices" }
+    }
 }
 
 // Sample 2: Try it
@@ -98,7 +105,17 @@ extension ReadmeModel {
     }
 }
 
-// Sample 8: Batches and chains
+// Sample 9: WebSockets
+extension ReadmeModel {
+    func sockets() async throws {
+        for try await socket in ReadmeSamples.Prices().connections() {  // connects again after a loss
+            try await socket.send("SWFT")
+            for try await price in socket.messages { print(price) }
+        }
+    }
+}
+
+// Sample 10: Batches and chains
 extension ReadmeModel {
     func composites() async throws {
         let (user, other) = try await BatchRequest.Typed(GetUser(id: 7), GetUser(id: 8)).value()

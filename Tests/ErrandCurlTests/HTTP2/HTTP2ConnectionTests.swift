@@ -57,27 +57,26 @@ struct HTTP2ConnectionTests {
 
     // MARK: - Requests
 
-    /// The frames of a stream up to END_STREAM, as text.
-    private func readStream(of connection: RawConnection) -> [String] {
+    /// Reads the frames of a stream up to END_STREAM, passes them to a closure as text, and responds.
+    private func readStream(of connection: RawConnection, _ seen: ([String]) -> Void) {
         var frames: [String] = []
         while let frame = connection.readFrame() {
             guard frame.stream != 0, frame.kind != Self.windowUpdate else { continue }
             let name = frame.kind == RawFrame.Kind.data ? "DATA \(frame.payload.count)" : "HEADERS"
             frames.append(name + (frame.endsStream ? " END" : ""))
             if frame.endsStream {
+                seen(frames)
                 connection.respond(stream: frame.stream)
                 break
             }
         }
-        return frames
     }
 
     @Test func trailersEndTheRequest() async throws {
         let seen = Mutex<[String]>([])
         let server = try RawServer { connection in
             guard connection.exchangePrefaces() else { return }
-            let frames = readStream(of: connection)
-            seen.withLock { $0 = frames }
+            readStream(of: connection) { frames in seen.withLock { $0 = frames } }
             connection.waitForClose()
         }
         let body = HTTPBody.string("abc").trailers([.custom("X-Sum")]) { [.custom("X-Sum"): "294"] }
@@ -96,8 +95,7 @@ struct HTTP2ConnectionTests {
             // SETTINGS_INITIAL_WINDOW_SIZE applies before the request, which waits for it.
             guard connection.readBody(24).count == 24 else { return }
             connection.write(settings([(4, 5)]))
-            let frames = readStream(of: connection)
-            seen.withLock { $0 = frames }
+            readStream(of: connection) { frames in seen.withLock { $0 = frames } }
             connection.waitForClose()
         }
         let (parts, continuation) = AsyncStream.makeStream(of: Data.self)

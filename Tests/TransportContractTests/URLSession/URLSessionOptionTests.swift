@@ -78,6 +78,7 @@
                 request.options.deliversUnknownCodings = true
                 try await fixture.fail(request, .badContentEncoding)
             },
+            "isUpgrade": .refused { $0.options.isUpgrade = true },
             "isStreamed": .refused { request in
                 request.options.isStreamed = true
                 request.method = .post

@@ -21,7 +21,12 @@ package final class ScheduleStep: Step {
         try await permit.acquire(pipelineRequest, again: false)
         do {
             let response = try await next(pipelineRequest.changed { $0.permit = permit })
-            response.whenEnded { permit.release() }
+            // A connection that is handed over may last for days.
+            if pipelineRequest.description.upgrade == nil {
+                response.whenEnded { permit.release() }
+            } else {
+                permit.release()
+            }
             return response
         } catch {
             permit.release()

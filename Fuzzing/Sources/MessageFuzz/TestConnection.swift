@@ -1,0 +1,1 @@
+../../../Tests/ErrandWebSocketTests/TestConnection.swift

@@ -1,0 +1,126 @@
+public import ErrandCore
+import Foundation
+
+extension Startable where Self: BaseRequest & MessageEndpoint {
+    /// The connections of an endpoint, one after another: a lost one is replaced.
+    ///
+    ///     for try await socket in Prices().connections() {
+    ///         for try await price in socket.messages { print(price) }
+    ///     }
+    ///
+    /// The next connection is opened when the loop asks for it; one that is still open is closed with 1000 before. The
+    /// delay before it is 3 seconds, and grows with the endpoint's ``RetryPolicy``, with jitter, while connections
+    /// cannot be opened; `Retry-After` of a refusal counts.
+    ///
+    /// The sequence ends after a close frame of the server with 1000, and after ``WebSocket/close(_:reason:)``.
+    /// Connection errors, the codes 1001, 1006 and 1011 to 1014, and the statuses of
+    /// ``RetryPolicy/retryableStatusCodes`` lead to another connection; every other end is the error of the sequence.
+    /// An error that leaves the inner loop ends the outer one, so catch it there if the next connection is wanted.
+    ///
+    /// - Parameter agent: The agent of the connections. Default `nil`: that of the endpoint.
+    public nonisolated func connections(
+        on agent: RequestAgent? = nil
+    ) -> WebSocketConnections<Self> {
+        WebSocketConnections(endpoint: self, agent: agent)
+    }
+}
+
+/// The connections of an endpoint; see ``Startable/connections(on:)``.
+public struct WebSocketConnections<Endpoint: BaseRequest & MessageEndpoint>: AsyncSequence {
+    /// An open connection.
+    public typealias Element = WebSocket<Endpoint.Incoming, Endpoint.Outgoing>
+
+    let endpoint: Endpoint
+    let agent: RequestAgent?
+
+    /// Creates the iterator.
+    public func makeAsyncIterator() -> Iterator { Iterator(endpoint: endpoint, agent: agent) }
+
+    /// Opens connections.
+    public struct Iterator: AsyncIteratorProtocol {
+        let endpoint: Endpoint
+        let agent: RequestAgent?
+        private var socket: Element?
+        private var reconnection: ReconnectionState?
+
+        init(endpoint: Endpoint, agent: RequestAgent?) {
+            (self.endpoint, self.agent) = (endpoint, agent)
+        }
+
+        /// The next connection; `nil` at the end.
+        public mutating func next() async throws(RequestError) -> Element? {
+            try await next(isolation: #isolation)
+        }
+
+        /// The next connection; `nil` at the end.
+        public mutating func next(
+            isolation actor: isolated (any Actor)?
+        ) async throws(RequestError) -> Element? {
+            let agent = endpoint.agent(atCall: agent)
+            if let previous = socket.take() {
+                guard let failure = previous.driver.failure, !previous.driver.isClosedHere else {
+                    // Closed regularly, or left open.
+                    let isOpen = previous.driver.isOpen
+                    previous.close()
+                    if !isOpen { return nil }
+                    return try await open(on: agent)
+                }
+                try await wait(after: previous.named(failure), on: agent)
+            }
+            return try await open(on: agent)
+        }
+
+        private nonisolated(nonsending) mutating func open(
+            on agent: RequestAgent
+        ) async throws(RequestError) -> Element {
+            while true {
+                do throws(RequestError) {
+                    let socket = try await endpoint.connect(on: agent)
+                    reconnection?.received()
+                    self.socket = socket
+                    return socket
+                } catch {
+                    try await wait(after: error, on: agent)
+                }
+            }
+        }
+
+        /// Waits for the next attempt.
+        ///
+        /// - Throws: The error, if it is no reason for another connection.
+        private nonisolated(nonsending) mutating func wait(
+            after error: RequestError, on agent: RequestAgent
+        ) async throws(RequestError) {
+            var state =
+                reconnection
+                ?? ReconnectionState(
+                    limit: nil,
+                    policy: endpoint.task?.context.description.retryPolicy
+                        ?? agent.configuration.retryPolicy)
+            let action = state.ended(
+                .failed(error.ofReconnection), reconnectionTime: nil,
+                retryAfter: RetryAfter.duration(
+                    error.response?.headers[.retryAfter], now: agent.clock.now),
+                random: Double.random(in: 0..<1))
+            reconnection = state
+            guard case .reconnect(let delay) = action else { throw error }
+            do {
+                try await agent.clock.sleep(for: delay)
+            } catch {
+                throw .cancelled
+            }
+        }
+    }
+}
+
+extension RequestError {
+    /// A lost connection in place of an end of a WebSocket after which another one makes sense.
+    fileprivate var ofReconnection: RequestError {
+        guard code == .webSocketClosed, let close = webSocketClose,
+            [
+                .goingAway, .abnormal, .internalError, .serviceRestart, .tryAgainLater, .badGateway,
+            ].contains(close.code)
+        else { return self }
+        return RequestError(.connectionLost, stage: stage, message)
+    }
+}

@@ -1,0 +1,548 @@
+import ErrandCore
+import ErrandTransport
+import ErrandWebSocket
+import Foundation
+import Synchronization
+
+/// The connection of one WebSocket between its transfer, which delivers bytes and takes them, and its users.
+///
+/// ``WebSocketState`` decides; this type has the buffers and performs the actions outside its lock. Frames are read on
+/// the thread of the transport. It reads no further while messages wait for their reader, or output for the socket.
+final class WebSocketDriver: ConnectionUpgrade, BodySource {
+    /// A whole message.
+    struct Message: Sendable {
+        let isText: Bool
+        let bytes: Data
+    }
+
+    /// The size of waiting messages, and that of unsent bytes, at which reading stops and senders wait.
+    static let limit = 64 << 10
+
+    private struct State: ~Copyable, Sendable {
+        var handshake: WebSocketHandshake?
+        var agreement = WebSocketHandshake.Agreement()
+        var socket: WebSocketState?
+        var output = WebSocketBuffer()
+        var messages: [Message] = []
+        /// The number of messages at the start that were taken.
+        var taken = 0
+        var waitingBytes = 0
+        var partial = Data()
+        /// Input that was not read, because too much waits.
+        var rest = Data()
+        var isPaused = false
+        var end: WebSocketState.End?
+        /// The time at which the transfer is cancelled unless the server has ended it.
+        var abortTime: Duration?
+        /// The end of the transfer.
+        var transferEnd: Result<Void, RequestError>?
+        var roundTrip: Duration?
+        var resume: (@Sendable () -> Void)?
+        var readable: (@Sendable () -> Void)?
+        var reader: UnsafeContinuation<Void, Never>?
+        var isReaderWaiting = false
+        var senders: [UnsafeContinuation<Void, Never>] = []
+        /// Whether a message is sent in fragments, for whose end other messages wait.
+        var isSendingFragments = false
+        var isClosedHere = false
+        var timer: Task<Void, Never>?
+        /// The stream of the request, whose release would cancel it; until the end of the transfer.
+        var stream: ResponseStream?
+    }
+
+    /// What a change of the state has caused.
+    private struct Actions {
+        var readable: (@Sendable () -> Void)?
+        var resume: (@Sendable () -> Void)?
+        var reader: UnsafeContinuation<Void, Never>?
+        var senders: [UnsafeContinuation<Void, Never>] = []
+
+        func perform() {
+            readable?()
+            resume?()
+            reader?.resume()
+            for sender in senders { sender.resume() }
+        }
+    }
+
+    private let state = Mutex(State())
+    private let options: WebSocketOptions
+    private let base: EndpointURL?
+    private let clock: any RequestClock
+    /// The fault of the options; `nil` for none.
+    let mistake: RequestError?
+
+    /// - Parameter base: The base URL of the agent.
+    init(_ options: WebSocketOptions, base: EndpointURL?, clock: any RequestClock) {
+        (self.options, self.base, self.clock) = (options, base, clock)
+        var mistake: RequestError?
+        do throws(RequestError) {
+            _ = try WebSocketHandshake(subprotocols: options.subprotocols, deflate: nil)
+        } catch {
+            mistake = error
+        }
+        self.mistake = mistake
+    }
+
+    func describe(_ description: inout RequestDescription) {
+        description.beWebSocket(self, base: base)
+    }
+
+    var agreement: WebSocketHandshake.Agreement { state.withLock { $0.agreement } }
+    var roundTrip: Duration? { state.withLock { $0.roundTrip } }
+    /// Whether ``close(_:reason:)`` was called.
+    var isClosedHere: Bool { state.withLock { $0.isClosedHere } }
+
+    var isOpen: Bool { state.withLock { $0.end == nil && $0.socket?.isOpen == true } }
+
+    /// The error of the end; `nil` for an open connection, and after a close frame of the server with 1000.
+    var failure: RequestError? {
+        state.withLock { state in
+            guard let end = state.end, !(end.isClean && [.normal, .none].contains(end.code)) else {
+                return nil
+            }
+            return Self.error(end, state.transferEnd)
+        }
+    }
+
+    // MARK: - The transfer
+
+    func prepare(_ request: inout TransportRequest) {
+        request.options.httpVersion = .http11
+        // The subprotocols were checked before the start.
+        let handshake = try? WebSocketHandshake(
+            subprotocols: options.subprotocols, deflate: options.offer)
+        handshake?.apply(to: &request.headers)
+        state.withLock { $0.handshake = handshake }
+    }
+
+    func begin(
+        _ head: ResponseHead, resume: @escaping @Sendable () -> Void
+    ) throws(RequestError) -> any BodySource {
+        let (limits, now) = (options.limits, clock.uptime)
+        do throws(WebSocketFault) {
+            let agreement = try state.withLock { $0.handshake }?.agreement(head.headers)
+            state.withLock { state in
+                state.agreement = agreement ?? WebSocketHandshake.Agreement()
+                state.socket = WebSocketState(limits, deflate: agreement?.deflate, at: now)
+                state.resume = resume
+            }
+        } catch {
+            throw RequestError(
+                .badServerResponse, stage: .transport,
+                "The server accepted no WebSocket. \(error.message)")
+        }
+        arm()
+        return self
+    }
+
+    func receive(_ bytes: UnsafeRawBufferPointer) -> Demand {
+        let now = clock.uptime
+        let (actions, demand, hasEnded) = state.withLock { state in
+            if state.rest.isEmpty {
+                var input = bytes
+                Self.read(&input, &state, at: now)
+                if !input.isEmpty { state.rest = Data(input) }
+            } else {
+                state.rest.append(contentsOf: bytes)
+            }
+            return (
+                Self.actions(&state), state.isPaused ? Demand.pause : .more, state.end != nil
+            )
+        }
+        actions.perform()
+        if hasEnded { arm() }
+        return demand
+    }
+
+    func receiveEnd() {
+        let now = clock.uptime
+        let actions = state.withLock { state in
+            Self.readRest(&state, at: now, all: true)
+            if let end = state.socket?.inputEnded() { Self.finish(end, &state) }
+            return Self.actions(&state)
+        }
+        actions.perform()
+        arm()
+    }
+
+    func end(_ error: RequestError?) {
+        let now = clock.uptime
+        let (actions, timer, stream) = state.withLock { state in
+            Self.readRest(&state, at: now, all: true)
+            state.transferEnd = error.map { .failure($0) } ?? .success(())
+            if let end = state.socket?.inputEnded() { Self.finish(end, &state) }
+            state.resume = nil
+            var actions = Self.actions(&state)
+            actions.senders = exchange(&state.senders, with: [])
+            return (actions, state.timer.take(), state.stream.take())
+        }
+        timer?.cancel()
+        actions.perform()
+        // Released after the lock.
+        withExtendedLifetime(stream) {}
+    }
+
+    // MARK: - Input
+
+    /// Reads frames until the input is used up or too much waits.
+    private static func read(
+        _ input: inout UnsafeRawBufferPointer, _ state: inout State, at now: Duration,
+        all: Bool = false
+    ) {
+        while state.end == nil {
+            if !all, state.waitingBytes >= limit || state.output.count >= limit {
+                setPaused(true, &state, at: now)
+                return
+            }
+            guard let event = next(&input, &state, at: now) else { return }
+            switch event {
+            case .needsInput: return
+            case .content(let content):
+                state.partial.append(contentsOf: content.bytes)
+                guard content.endsMessage else { continue }
+                let bytes = exchange(&state.partial, with: Data())
+                state.messages.append(Message(isText: content.isText, bytes: bytes))
+                // An empty message waits, too.
+                state.waitingBytes += bytes.count + 64
+            case .roundTrip(let duration): state.roundTrip = duration
+            case .ended(let end): finish(end, &state)
+            }
+        }
+        input = UnsafeRawBufferPointer(rebasing: input[input.count...])
+    }
+
+    private static func next(
+        _ input: inout UnsafeRawBufferPointer, _ state: inout State, at now: Duration
+    ) -> WebSocketState.Event? {
+        state.socket?.next(&input, at: now, into: &state.output)
+    }
+
+    /// Reads the input that was left, after some of what waited was taken.
+    private static func readRest(_ state: inout State, at now: Duration, all: Bool = false) {
+        guard state.isPaused else { return }
+        let isFree = state.waitingBytes < limit / 2 && state.output.count < limit / 2
+        guard isFree || all else { return }
+        let rest = exchange(&state.rest, with: Data())
+        setPaused(false, &state, at: now)
+        rest.withUnsafeBytes { bytes in
+            var input = bytes
+            read(&input, &state, at: now, all: all)
+            if !input.isEmpty { state.rest = Data(input) }
+        }
+    }
+
+    private static func setPaused(_ isPaused: Bool, _ state: inout State, at now: Duration) {
+        guard state.isPaused != isPaused else { return }
+        state.isPaused = isPaused
+        state.socket?.setReading(!isPaused, at: now)
+    }
+
+    private static func finish(_ end: WebSocketState.End, _ state: inout State) {
+        state.end = end
+        state.partial = Data()
+    }
+
+    /// What the users and the transfer can do now.
+    private static func actions(_ state: inout State) -> Actions {
+        var actions = Actions()
+        let hasEnded = state.end != nil
+        if hasEnded || !state.output.isEmpty { actions.readable = state.readable.take() }
+        if hasEnded || state.taken < state.messages.count {
+            state.isReaderWaiting = false
+            actions.reader = state.reader.take()
+        }
+        if hasEnded || state.output.count < limit {
+            actions.senders = exchange(&state.senders, with: [])
+        }
+        return actions
+    }
+
+    // MARK: - Output
+
+    var length: Int64? { nil }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead {
+        let now = clock.uptime
+        let (actions, result) = state.withLock { state -> (Actions, BodyRead) in
+            let count = min(buffer.count, state.output.count)
+            guard count > 0 else { return (Actions(), state.end == nil ? .wait : .end) }
+            let contents = state.output.contents
+            buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: contents[..<count]))
+            state.output.removeFirst(count)
+            let wasPaused = state.isPaused
+            Self.readRest(&state, at: now)
+            var actions = Self.actions(&state)
+            if wasPaused, !state.isPaused { actions.resume = state.resume }
+            return (actions, .bytes(count))
+        }
+        actions.perform()
+        return result
+    }
+
+    func whenReadable(_ notify: @escaping @Sendable () -> Void) {
+        let isReadable = state.withLock { state in
+            let isReadable = state.end != nil || !state.output.isEmpty
+            if !isReadable { state.readable = notify }
+            return isReadable
+        }
+        if isReadable { notify() }
+    }
+
+    func rewind() -> Bool { false }
+    func close() { state.withLock { $0.readable = nil } }
+
+    // MARK: - The users
+
+    /// Sends a message when less than ``limit`` bytes are unsent.
+    nonisolated(nonsending) func send(
+        _ bytes: Data, isText: Bool
+    ) async throws(RequestError) {
+        while !(try trySend(bytes, isText: isText)) {
+            await waitForRoom()
+            if Task.isCancelled { throw .cancelled }
+        }
+    }
+
+    /// Sends a message if less than ``limit`` bytes are unsent; returns whether it has.
+    func trySend(_ bytes: Data, isText: Bool) throws(RequestError) -> Bool {
+        try perform { state in
+            guard !state.isSendingFragments else { return false }
+            Self.write(bytes, isText: isText, &state)
+            return true
+        }
+    }
+
+    /// Begins a message in fragments, when no other one is sent.
+    nonisolated(nonsending) func beginFragments() async throws(RequestError) {
+        let begin = { () throws(RequestError) in
+            try self.perform { state in
+                let isFirst = !state.isSendingFragments
+                state.isSendingFragments = true
+                return isFirst
+            }
+        }
+        while !(try begin()) {
+            await waitForRoom()
+            if Task.isCancelled { throw .cancelled }
+        }
+    }
+
+    /// Sends the next fragment of a message.
+    nonisolated(nonsending) func sendFragment(
+        _ bytes: Data, endsMessage: Bool
+    ) async throws(RequestError) {
+        let write = { () throws(RequestError) in
+            try self.perform { state in
+                bytes.withUnsafeBytes { bytes in
+                    _ = state.socket?.sendFragment(
+                        bytes, isText: false, endsMessage: endsMessage, into: &state.output)
+                }
+                if endsMessage { state.isSendingFragments = false }
+                return true
+            }
+        }
+        while !(try write()) { await waitForRoom() }
+    }
+
+    /// Changes the state of an open connection with room; returns false if there is none.
+    private func perform(
+        _ change: (inout State) -> Bool
+    ) throws(RequestError) -> Bool {
+        let (result, actions) = state.withLock { state -> (Result<Bool, RequestError>, Actions) in
+            guard state.end == nil, state.socket?.isOpen == true else {
+                return (.failure(Self.error(state.end, state.transferEnd)), Actions())
+            }
+            guard state.output.count < Self.limit, change(&state) else {
+                return (.success(false), Actions())
+            }
+            return (.success(true), Self.actions(&state))
+        }
+        actions.perform()
+        return try result.get()
+    }
+
+    private static func write(_ bytes: Data, isText: Bool, _ state: inout State) {
+        bytes.withUnsafeBytes { bytes in
+            // False only without a connection, which the caller has checked.
+            _ = state.socket?.send(bytes, isText: isText, into: &state.output)
+        }
+    }
+
+    private nonisolated(nonsending) func waitForRoom() async {
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                let waits = state.withLock { state in
+                    let isBusy = state.output.count >= Self.limit || state.isSendingFragments
+                    let waits = state.end == nil && isBusy
+                    if waits, !Task.isCancelled { state.senders.append(continuation) }
+                    return waits && !Task.isCancelled
+                }
+                if !waits { continuation.resume() }
+            }
+        } onCancel: {
+            // The others find that there is no room, and wait again.
+            let senders = state.withLock { exchange(&$0.senders, with: []) }
+            for sender in senders { sender.resume() }
+        }
+    }
+
+    /// The next message; `nil` after a clean end with 1000, 1001 or without a code, or one of this side.
+    nonisolated(nonsending) func nextMessage() async throws(RequestError) -> Message? {
+        while true {
+            if Task.isCancelled {
+                close(.goingAway)
+                throw .cancelled
+            }
+            let now = clock.uptime
+            let (message, actions, error, hasEnded) = state.withLock {
+                state -> (Message?, Actions, RequestError?, Bool) in
+                guard !state.isReaderWaiting else {
+                    let error = RequestError.invalidCombination(
+                        "Two tasks read the messages of one WebSocket at once. Read them in one task."
+                    )
+                    return (nil, Actions(), error, true)
+                }
+                if let message = Self.take(&state) {
+                    let wasPaused = state.isPaused
+                    Self.readRest(&state, at: now)
+                    var actions = Self.actions(&state)
+                    if wasPaused, !state.isPaused { actions.resume = state.resume }
+                    return (message, actions, nil, false)
+                }
+                guard let end = state.end else {
+                    state.isReaderWaiting = true
+                    return (nil, Actions(), nil, false)
+                }
+                let isExpected =
+                    end.isClean && [.normal, .goingAway, .none].contains(end.code)
+                let error = isExpected ? nil : Self.error(end, state.transferEnd)
+                return (nil, Actions(), error, true)
+            }
+            actions.perform()
+            if let message { return message }
+            if let error { throw error }
+            if hasEnded { return nil }
+            await waitForMessage()
+        }
+    }
+
+    private static func take(_ state: inout State) -> Message? {
+        guard state.taken < state.messages.count else { return nil }
+        let message = exchange(
+            &state.messages[state.taken], with: Message(isText: false, bytes: Data()))
+        state.taken += 1
+        state.waitingBytes -= message.bytes.count + 64
+        if state.taken == state.messages.count {
+            state.messages.removeAll(keepingCapacity: state.messages.count < 64)
+            state.taken = 0
+        }
+        return message
+    }
+
+    private nonisolated(nonsending) func waitForMessage() async {
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                let waits = state.withLock { state in
+                    // A message, or the end, may have arrived since.
+                    if state.isReaderWaiting, !Task.isCancelled { state.reader = continuation }
+                    let waits = state.reader != nil
+                    if !waits { state.isReaderWaiting = false }
+                    return waits
+                }
+                if !waits { continuation.resume() }
+            }
+        } onCancel: {
+            let reader = state.withLock { state in
+                state.isReaderWaiting = false
+                return state.reader.take()
+            }
+            reader?.resume()
+        }
+    }
+
+    /// Sends a close frame, unless one was sent.
+    func close(_ code: CloseCode, reason: String = "") {
+        let now = clock.uptime
+        let (actions, isClosing) = state.withLock { state in
+            state.isClosedHere = true
+            let isClosing =
+                state.socket?.close(code, reason: reason, at: now, into: &state.output) ?? false
+            return (Self.actions(&state), isClosing)
+        }
+        actions.perform()
+        if isClosing { arm() }
+    }
+
+    /// The error of a connection that has ended, or that this side has closed.
+    private static func error(
+        _ end: WebSocketState.End?, _ transferEnd: Result<Void, RequestError>?
+    ) -> RequestError {
+        guard let end else {
+            return RequestError(
+                .webSocketClosed, stage: .transport,
+                "This side has closed the WebSocket. Connect again to send more.")
+        }
+        if case .failure(let error) = transferEnd, !end.isClean, end.fault == nil { return error }
+        let message: String
+        if let fault = end.fault {
+            message = "The server was not understood, so the WebSocket was closed. \(fault.message)"
+        } else if end.isClean {
+            let reason = end.reason.isEmpty ? "without a reason" : "'\(end.reason)'"
+            message = "The WebSocket was closed with \(end.code), \(reason)."
+        } else {
+            message = "The connection of the WebSocket ended without a close frame."
+        }
+        var error = RequestError(.webSocketClosed, stage: .transport, message)
+        error.webSocketClose = WebSocketClose(
+            code: end.code, reason: end.reason, isClean: end.isClean)
+        return error
+    }
+
+    // MARK: - Times
+
+    /// Starts the timer, or starts it again after the next time has changed.
+    private func arm() {
+        let timer = Task { [self] in
+            while let end = check() {
+                do { try await clock.sleep(for: max(.zero, end - clock.uptime)) } catch { return }
+            }
+        }
+        let (before, isOver) = state.withLock { state in
+            (exchange(&state.timer, with: timer), state.transferEnd != nil)
+        }
+        before?.cancel()
+        if isOver { timer.cancel() }
+    }
+
+    /// Performs what is due; returns the time of the next check.
+    private func check() -> Duration? {
+        let now = clock.uptime
+        let (actions, next) = state.withLock { state -> (Actions, Duration?) in
+            guard state.transferEnd == nil else { return (Actions(), nil) }
+            guard state.end == nil else {
+                let time = state.abortTime ?? now + options.closeTimeout
+                state.abortTime = time
+                guard time <= now else { return (Actions(), time) }
+                var actions = Actions()
+                if let task = state.stream?.task { actions.readable = { task.cancel() } }
+                return (actions, nil)
+            }
+            switch state.socket?.check(at: now, into: &state.output) {
+            case .wait(let end): return (Self.actions(&state), end)
+            case .ended(let end):
+                Self.finish(end, &state)
+                return (Self.actions(&state), now)
+            case nil: return (Actions(), nil)
+            }
+        }
+        actions.perform()
+        return next
+    }
+
+    /// Keeps the stream until the end of the transfer; it is cancelled if the server does not end a closed connection
+    /// (RFC 6455 §7.1.1).
+    func keep(_ stream: ResponseStream) {
+        state.withLock { if $0.transferEnd == nil { $0.stream = stream } }
+    }
+}

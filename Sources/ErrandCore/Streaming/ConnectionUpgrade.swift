@@ -1,0 +1,26 @@
+package import ErrandTransport
+
+/// The owner of a connection whose protocol a streamed request changes (RFC 9110 §7.8).
+///
+/// It belongs to one task. Bytes do not pass the body of the stream, which ends with the connection.
+package protocol ConnectionUpgrade: AnyObject, Sendable {
+    /// Sets the fields that offer the protocol; called before each transfer.
+    func prepare(_ request: inout TransportRequest)
+
+    /// Called with the head of the 101 response; returns the bytes to send.
+    ///
+    /// - Parameter resume: Continues the transfer after ``Demand/pause``.
+    /// - Throws: The error with which the transfer ends, if the response does not accept the offer.
+    func begin(
+        _ head: ResponseHead, resume: @escaping @Sendable () -> Void
+    ) throws(RequestError) -> any BodySource
+
+    /// Called with bytes of the server, which are valid only during the call.
+    func receive(_ bytes: UnsafeRawBufferPointer) -> Demand
+
+    /// Called when the server has ended its direction.
+    func receiveEnd()
+
+    /// Called once with the end of the connection.
+    func end(_ error: RequestError?)
+}

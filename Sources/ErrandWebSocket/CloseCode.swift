@@ -1,0 +1,4 @@
+package import ErrandHTTP
+
+/// A status code of a close frame.
+package typealias CloseCode = WebSocketClose.Code

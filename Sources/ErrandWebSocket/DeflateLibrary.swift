@@ -1,0 +1,109 @@
+import ErrandHTTP
+
+/// The functions of the system's zlib, which is loaded at run time.
+struct DeflateLibrary: Sendable {
+    typealias StartInflating =
+        @convention(c) (UnsafeMutableRawPointer, Int32, UnsafePointer<CChar>, Int32) -> Int32
+    typealias StartDeflating =
+        @convention(c) (
+            UnsafeMutableRawPointer, Int32, Int32, Int32, Int32, Int32, UnsafePointer<CChar>, Int32
+        ) -> Int32
+    typealias Step = @convention(c) (UnsafeMutableRawPointer, Int32) -> Int32
+    typealias Change = @convention(c) (UnsafeMutableRawPointer) -> Int32
+    typealias ReadDictionary =
+        @convention(c) (
+            UnsafeMutableRawPointer, UnsafeMutableRawPointer?, UnsafeMutablePointer<UInt32>
+        ) -> Int32
+    typealias SetDictionary =
+        @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer?, UInt32) -> Int32
+
+    /// `nil` if zlib is not installed.
+    static let loaded = DeflateLibrary()
+
+    let startInflating: StartInflating
+    let inflate: Step
+    let resetInflating: Change
+    let endInflating: Change
+    let readDictionary: ReadDictionary
+    let setDictionary: SetDictionary
+    let startDeflating: StartDeflating
+    let deflate: Step
+    let endDeflating: Change
+
+    private init?() {
+        #if canImport(Darwin)
+            let name = "libz.1.dylib"
+        #else
+            let name = "libz.so.1"
+        #endif
+        guard let library = SharedLibrary(name),
+            let startInflating = library.function("inflateInit2_", as: StartInflating.self),
+            let inflate = library.function("inflate", as: Step.self),
+            let resetInflating = library.function("inflateReset", as: Change.self),
+            let endInflating = library.function("inflateEnd", as: Change.self),
+            let readDictionary = library.function(
+                "inflateGetDictionary", as: ReadDictionary.self),
+            let setDictionary = library.function("inflateSetDictionary", as: SetDictionary.self),
+            let startDeflating = library.function("deflateInit2_", as: StartDeflating.self),
+            let deflate = library.function("deflate", as: Step.self),
+            let endDeflating = library.function("deflateEnd", as: Change.self)
+        else { return nil }
+        self.startInflating = startInflating
+        self.inflate = inflate
+        self.resetInflating = resetInflating
+        self.endInflating = endInflating
+        self.readDictionary = readDictionary
+        self.setDictionary = setDictionary
+        self.startDeflating = startDeflating
+        self.deflate = deflate
+        self.endDeflating = endDeflating
+    }
+}
+
+/// zlib's `z_stream`, whose fourteen fields begin at multiples of a word, as its ABI has had it since 1.0.
+// @unchecked: its memory belongs to it alone.
+struct DeflateStream: ~Copyable, @unchecked Sendable {
+    private static let word = MemoryLayout<UInt>.size
+    static let size = Int32(14 * word)
+    /// zlib compares the first character with that of its own version.
+    static let version = "1"
+
+    /// zlib stores the address of the stream.
+    let address = UnsafeMutableRawPointer.allocate(byteCount: 14 * word, alignment: 16)
+
+    init() { address.initializeMemory(as: UInt8.self, repeating: 0, count: 14 * Self.word) }
+
+    deinit { address.deallocate() }
+
+    /// `next_in` and `avail_in`; returns how many bytes of the input zlib sees.
+    func setInput(_ input: UnsafeRawBufferPointer) -> Int {
+        let count = UInt32(clamping: input.count)
+        address.storeBytes(of: UInt(bitPattern: input.baseAddress), as: UInt.self)
+        address.storeBytes(of: count, toByteOffset: Self.word, as: UInt32.self)
+        return Int(count)
+    }
+
+    /// `next_out` and `avail_out`; returns how many bytes of the room zlib sees.
+    func setOutput(_ room: UnsafeMutableRawBufferPointer) -> Int {
+        let count = UInt32(clamping: room.count)
+        address.storeBytes(
+            of: UInt(bitPattern: room.baseAddress), toByteOffset: 3 * Self.word, as: UInt.self)
+        address.storeBytes(of: count, toByteOffset: 4 * Self.word, as: UInt32.self)
+        return Int(count)
+    }
+
+    /// `avail_in`.
+    var inputLeft: Int {
+        Int(address.load(fromByteOffset: Self.word, as: UInt32.self))
+    }
+
+    /// `avail_out`.
+    var roomLeft: Int {
+        Int(address.load(fromByteOffset: 4 * Self.word, as: UInt32.self))
+    }
+
+    /// `data_type`: after `inflate`, the number of unused bits in the last byte, and flags.
+    var dataType: Int32 {
+        address.load(fromByteOffset: 11 * Self.word, as: Int32.self)
+    }
+}

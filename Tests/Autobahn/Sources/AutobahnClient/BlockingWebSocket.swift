@@ -1,0 +1,1 @@
+../../../RealPeerTests/BlockingWebSocket.swift
