@@ -110,8 +110,7 @@ extension Startable where Self: BaseRequest & MessageEndpoint {
     ) async -> RequestError? {
         onOpen(self, socket)
         do throws(RequestError) {
-            var messages = socket.messages.makeAsyncIterator()
-            while let message = try await messages.next() { onMessage(self, message) }
+            for try await message in socket.messages { onMessage(self, message) }
             return nil
         } catch {
             if error.code == .undecodable { socket.close(.unsupportedData) }

@@ -20,24 +20,23 @@ extension Startable where Self: BaseRequest & MessageEndpoint {
     /// - Parameter agent: The agent of the connections. Default `nil`: that of the endpoint.
     public nonisolated func connections(
         on agent: RequestAgent? = nil
-    ) -> WebSocketConnections<Self> {
+    ) -> some AsyncSequence<WebSocket<Incoming, Outgoing>, RequestError> {
         WebSocketConnections(endpoint: self, agent: agent)
     }
 }
 
-/// The connections of an endpoint; see ``Startable/connections(on:)``.
-public struct WebSocketConnections<Endpoint: BaseRequest & MessageEndpoint>: AsyncSequence {
-    /// An open connection.
-    public typealias Element = WebSocket<Endpoint.Incoming, Endpoint.Outgoing>
+/// The connections of an endpoint, one after another.
+struct WebSocketConnections<Endpoint: BaseRequest & MessageEndpoint>: AsyncSequence {
+    typealias Element = WebSocket<Endpoint.Incoming, Endpoint.Outgoing>
+    typealias Failure = RequestError
 
     let endpoint: Endpoint
     let agent: RequestAgent?
 
-    /// Creates the iterator.
-    public func makeAsyncIterator() -> Iterator { Iterator(endpoint: endpoint, agent: agent) }
+    func makeAsyncIterator() -> Iterator { Iterator(endpoint: endpoint, agent: agent) }
 
     /// Opens connections.
-    public struct Iterator: AsyncIteratorProtocol {
+    struct Iterator: AsyncIteratorProtocol {
         let endpoint: Endpoint
         let agent: RequestAgent?
         private var socket: Element?
@@ -47,13 +46,7 @@ public struct WebSocketConnections<Endpoint: BaseRequest & MessageEndpoint>: Asy
             (self.endpoint, self.agent) = (endpoint, agent)
         }
 
-        /// The next connection; `nil` at the end.
-        public mutating func next() async throws(RequestError) -> Element? {
-            try await next(isolation: #isolation)
-        }
-
-        /// The next connection; `nil` at the end.
-        public mutating func next(
+        mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(RequestError) -> Element? {
             let agent = endpoint.agent(atCall: agent)
