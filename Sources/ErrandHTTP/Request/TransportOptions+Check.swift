@@ -107,10 +107,4 @@ extension TransportOptions.ProxyPolicy {
                     + "10.0.0.0/8, or *, without a scheme; a port may follow a name or an address.")
         }
     }
-
-    /// Whether the bypass list has an entry with a port.
-    package var hasBypassedPorts: Bool {
-        guard case .url(_, let bypass) = self else { return false }
-        return bypass.contains { RouteName.bypassParts($0)?.port != nil }
-    }
 }
