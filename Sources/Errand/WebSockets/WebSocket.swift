@@ -160,8 +160,9 @@ extension WebSocket {
                     try await driver.sendFragment(fragment, endsMessage: false)
                 }
                 try Task.checkCancellation()
+                try await driver.sendFragment(Data(), endsMessage: true)
             } catch {
-                driver.close(.internalError)
+                if driver.isOpen { driver.close(.internalError) }
                 if let error = error as? RequestError { throw error }
                 if error is CancellationError { throw .cancelled }
                 throw RequestError(
@@ -169,7 +170,6 @@ extension WebSocket {
                     "The fragments of a message could not be read, so the WebSocket was closed. See the underlying "
                         + "error.", underlying: error)
             }
-            try await driver.sendFragment(Data(), endsMessage: true)
         } catch {
             throw named(error)
         }

@@ -298,68 +298,61 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
     nonisolated(nonsending) func send(
         _ bytes: Data, isText: Bool
     ) async throws(RequestError) {
-        while !(try trySend(bytes, isText: isText)) {
-            await waitForRoom()
-            if Task.isCancelled { throw .cancelled }
-        }
+        try await performWhenRoom { Self.write(bytes, isText: isText, &$0) }
     }
 
     /// Sends a message if less than ``limit`` bytes are unsent; returns whether it has.
     func trySend(_ bytes: Data, isText: Bool) throws(RequestError) -> Bool {
-        try perform { state in
-            guard !state.isSendingFragments else { return false }
-            Self.write(bytes, isText: isText, &state)
-            return true
-        }
+        try perform { Self.write(bytes, isText: isText, &$0) }
     }
 
     /// Begins a message in fragments, when no other one is sent.
     nonisolated(nonsending) func beginFragments() async throws(RequestError) {
-        let begin = { () throws(RequestError) in
-            try self.perform { state in
-                let isFirst = !state.isSendingFragments
-                state.isSendingFragments = true
-                return isFirst
-            }
-        }
-        while !(try begin()) {
-            await waitForRoom()
-            if Task.isCancelled { throw .cancelled }
-        }
+        try await performWhenRoom { $0.isSendingFragments = true }
     }
 
     /// Sends the next fragment of a message.
     nonisolated(nonsending) func sendFragment(
         _ bytes: Data, endsMessage: Bool
     ) async throws(RequestError) {
-        let write = { () throws(RequestError) in
-            try self.perform { state in
-                bytes.withUnsafeBytes { bytes in
-                    _ = state.socket?.sendFragment(
-                        bytes, isText: false, endsMessage: endsMessage, into: &state.output)
-                }
-                if endsMessage { state.isSendingFragments = false }
-                return true
+        try await performWhenRoom(isFragment: true) { state in
+            bytes.withUnsafeBytes { bytes in
+                _ = state.socket?.sendFragment(
+                    bytes, isText: false, endsMessage: endsMessage, into: &state.output)
             }
+            if endsMessage { state.isSendingFragments = false }
         }
-        while !(try write()) { await waitForRoom() }
+    }
+
+    /// Changes the state as soon as there is room.
+    private nonisolated(nonsending) func performWhenRoom(
+        isFragment: Bool = false, _ change: (inout State) -> Void
+    ) async throws(RequestError) {
+        while !(try perform(isFragment: isFragment, change)) {
+            await waitForRoom(isFragment: isFragment)
+            if Task.isCancelled { throw .cancelled }
+        }
     }
 
     /// Changes the state of an open connection with room; returns false if there is none.
     private func perform(
-        _ change: (inout State) -> Bool
+        isFragment: Bool = false, _ change: (inout State) -> Void
     ) throws(RequestError) -> Bool {
         let (result, actions) = state.withLock { state -> (Result<Bool, RequestError>, Actions) in
             guard state.end == nil, state.socket?.isOpen == true else {
                 return (.failure(Self.error(state.end, state.transferEnd)), Actions())
             }
-            guard state.output.count < Self.limit, change(&state) else {
-                return (.success(false), Actions())
-            }
+            guard Self.hasRoom(state, isFragment) else { return (.success(false), Actions()) }
+            change(&state)
             return (.success(true), Self.actions(&state))
         }
         actions.perform()
         return try result.get()
+    }
+
+    /// Whether a message, or the next fragment of the one that is sent in fragments, may be sent.
+    private static func hasRoom(_ state: borrowing State, _ isFragment: Bool) -> Bool {
+        state.output.count < limit && (isFragment || !state.isSendingFragments)
     }
 
     private static func write(_ bytes: Data, isText: Bool, _ state: inout State) {
@@ -369,14 +362,14 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
         }
     }
 
-    private nonisolated(nonsending) func waitForRoom() async {
+    private nonisolated(nonsending) func waitForRoom(isFragment: Bool) async {
         await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
                 let waits = state.withLock { state in
-                    let isBusy = state.output.count >= Self.limit || state.isSendingFragments
-                    let waits = state.end == nil && isBusy
-                    if waits, !Task.isCancelled { state.senders.append(continuation) }
-                    return waits && !Task.isCancelled
+                    let waits =
+                        state.end == nil && !Self.hasRoom(state, isFragment) && !Task.isCancelled
+                    if waits { state.senders.append(continuation) }
+                    return waits
                 }
                 if !waits { continuation.resume() }
             }

@@ -2,6 +2,7 @@ import Errand
 import ErrandTesting
 import Foundation
 import HTTPTypes
+import Synchronization
 import TestSupport
 import Testing
 
@@ -270,6 +271,28 @@ struct WebSocketEndpointTests {
         }
         #expect(error?.code == .bodyReadFailed && error?.underlying is Failure)
         #expect(connection.frames() == ["binary unfinished a", "close 1011"])
+    }
+
+    /// A message that was begun cannot be taken back, also while its next fragment waits for room.
+    @Test func fragmentsThatAreCancelled() async throws {
+        let (socket, connection) = try await connect()
+        let (asked, event) = AsyncStream<Void>.makeStream()
+        let count = Mutex(0)
+        let parts = AsyncStream {
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            // The first fragment has used up the room.
+            if number == 2 { event.finish() }
+            return Data(count: number == 1 ? 70_000 : 1)
+        }
+        let sending = Task { try await socket.send(fragments: parts) }
+        for await _ in asked {}
+        sending.cancel()
+        let error = await #expect(throws: RequestError.self) { try await sending.value }
+        #expect(error?.code == .cancelled)
+        #expect(connection.frames() == ["binary unfinished 70000 bytes", "close 1011"])
     }
 
     // MARK: - The end
