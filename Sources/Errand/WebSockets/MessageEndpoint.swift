@@ -110,7 +110,8 @@ extension Startable where Self: BaseRequest & MessageEndpoint {
     ) async -> RequestError? {
         onOpen(self, socket)
         do throws(RequestError) {
-            for try await message in socket.messages { onMessage(self, message) }
+            var messages = socket.messages.makeAsyncIterator()
+            while let message = try await messages.next() { onMessage(self, message) }
             return nil
         } catch {
             if error.code == .undecodable { socket.close(.unsupportedData) }

@@ -47,22 +47,26 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: Sendable {
     /// While the loop is busy, the connection is paused, so the server waits. The sequence ends after a clean close
     /// with 1000, 1001 or without a code; every other end is the error ``RequestError/Code/webSocketClosed``, or that
     /// of the connection. A message that cannot be decoded is an error, after which the next ones can be read.
-    public var messages: some AsyncSequence<Incoming, RequestError> & Sendable {
-        Messages(socket: self)
-    }
+    public var messages: Messages { Messages(socket: self) }
 
-    private struct Messages: AsyncSequence, Sendable {
-        typealias Element = Incoming
-        typealias Failure = RequestError
-
+    /// The messages of a WebSocket; see ``WebSocket/messages``.
+    public struct Messages: AsyncSequence, Sendable {
         let socket: WebSocket
 
-        func makeAsyncIterator() -> Iterator { Iterator(socket: socket) }
+        /// Creates an iterator.
+        public func makeAsyncIterator() -> Iterator { Iterator(socket: socket) }
 
-        struct Iterator: AsyncIteratorProtocol {
+        /// Reads messages.
+        public struct Iterator: AsyncIteratorProtocol {
             let socket: WebSocket
 
-            mutating func next(
+            /// The next message; `nil` at the end.
+            public mutating func next() async throws(RequestError) -> Incoming? {
+                try await socket.next()
+            }
+
+            /// The next message; `nil` at the end.
+            public mutating func next(
                 isolation actor: isolated (any Actor)?
             ) async throws(RequestError) -> Incoming? {
                 try await socket.next()

@@ -20,23 +20,24 @@ extension Startable where Self: BaseRequest & MessageEndpoint {
     /// - Parameter agent: The agent of the connections. Default `nil`: that of the endpoint.
     public nonisolated func connections(
         on agent: RequestAgent? = nil
-    ) -> some AsyncSequence<WebSocket<Incoming, Outgoing>, RequestError> {
+    ) -> WebSocketConnections<Self> {
         WebSocketConnections(endpoint: self, agent: agent)
     }
 }
 
-/// The connections of an endpoint, one after another.
-struct WebSocketConnections<Endpoint: BaseRequest & MessageEndpoint>: AsyncSequence {
-    typealias Element = WebSocket<Endpoint.Incoming, Endpoint.Outgoing>
-    typealias Failure = RequestError
+/// The connections of an endpoint; see ``Startable/connections(on:)``.
+public struct WebSocketConnections<Endpoint: BaseRequest & MessageEndpoint>: AsyncSequence {
+    /// An open connection.
+    public typealias Element = WebSocket<Endpoint.Incoming, Endpoint.Outgoing>
 
     let endpoint: Endpoint
     let agent: RequestAgent?
 
-    func makeAsyncIterator() -> Iterator { Iterator(endpoint: endpoint, agent: agent) }
+    /// Creates the iterator.
+    public func makeAsyncIterator() -> Iterator { Iterator(endpoint: endpoint, agent: agent) }
 
     /// Opens connections.
-    struct Iterator: AsyncIteratorProtocol {
+    public struct Iterator: AsyncIteratorProtocol {
         let endpoint: Endpoint
         let agent: RequestAgent?
         private var socket: Element?
@@ -46,7 +47,13 @@ struct WebSocketConnections<Endpoint: BaseRequest & MessageEndpoint>: AsyncSeque
             (self.endpoint, self.agent) = (endpoint, agent)
         }
 
-        mutating func next(
+        /// The next connection; `nil` at the end.
+        public mutating func next() async throws(RequestError) -> Element? {
+            try await next(isolation: #isolation)
+        }
+
+        /// The next connection; `nil` at the end.
+        public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(RequestError) -> Element? {
             let agent = endpoint.agent(atCall: agent)
