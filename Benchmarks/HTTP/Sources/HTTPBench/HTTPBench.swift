@@ -8,7 +8,7 @@ enum HTTPBench {
     static func main() async {
         guard let job = Job(CommandLine.arguments) else {
             print(
-                "usage: HTTPBench async|listener|inspector|steps|closures|bare|foundation|text|segments WORKLOAD COUNT IN_FLIGHT URL SIZE"
+                "usage: HTTPBench async|listener|inspector|steps|closures|bare|foundation|text|segments|memory|sqlite WORKLOAD COUNT IN_FLIGHT URL SIZE"
             )
             exit(2)
         }
@@ -21,6 +21,16 @@ enum HTTPBench {
             options.printsURL = false
             inspector = try? await Inspector.start(agent, options: options)
             guard inspector != nil else { exit(1) }
+        }
+        if job.workload.hasPrefix("hit") {
+            let hits = CacheHits(job: job, transport: transport)
+            guard await hits.prepare() else { exit(1) }
+            var meter = Meter()
+            let (bad, median) = await hits.run()
+            meter.note("p50_us", median)
+            print(meter.report(job, bad: bad))
+            hits.removeFiles()
+            exit(bad == 0 ? 0 : 1)
         }
         if job.workload.hasPrefix("S") {
             let meter = Meter()
@@ -42,7 +52,8 @@ enum HTTPBench {
         var meter = Meter()
         let bad: Int
         switch job.mode {
-        case .async, .listener, .inspector, .steps, .foundation, .text, .segments:
+        case .async, .listener, .inspector, .steps, .foundation, .text, .segments, .memory,
+            .sqlite:
             bad = await runAsync(job, agent: agent, meter: &meter)
         case .closures: bad = await ClosureRun(job, agent: agent).run()
         case .bare: bad = await BareRun(job, transport: transport, url: response.url).run()

@@ -22,6 +22,10 @@ struct Job: Sendable {
         case text
         /// A download in four parallel ranges; other downloads are measured in the mode `async`.
         case segments
+        /// Requests that `MemoryResponseStore` answers.
+        case memory
+        /// Requests that `SQLiteResponseStore` answers from its file.
+        case sqlite
     }
 
     let mode: Mode

@@ -10,6 +10,9 @@ struct Meter {
         growth += ", \"rss_\(count)_kb\": \(Self.memory("VmRSS"))"
     }
 
+    /// Adds a number to the report.
+    mutating func note(_ name: String, _ value: Double) { growth += ", \"\(name)\": \(value)" }
+
     /// The measurement as one line of JSON.
     func report(_ job: Job, bad: Int) -> String {
         let wall = (ContinuousClock.now - start.wall) / .seconds(1)
