@@ -1,5 +1,6 @@
 package import ErrandHTTP
 import Foundation
+package import HTTPTypes
 import Synchronization
 
 /// The credentials of one request: its secret header fields, those of an authenticator, cookies of the jar, and those
@@ -27,8 +28,10 @@ package final class AddedCredentials: Sendable {
         package init() {}
 
         /// Adds a header field, if its name is secret.
-        package mutating func add(field name: String, _ value: String, _ names: SecretNames) {
+        package mutating func add(field: HTTPField, _ names: SecretNames) {
+            let name = field.name.rawName
             guard names.isSecret(header: name) else { return }
+            let value = field.receivedText
             if SecretName.isProof(header: name, value: value) { haveProof = true }
             text += "\n" + name.lowercasedASCII() + ":" + value
         }

@@ -95,6 +95,8 @@ package enum SecretName {
     /// Whether an argument's value is secret.
     package static func isSecret(argument name: String) -> Bool {
         var name = name
+        // Asked for every header of a cached request.
+        if name.withUTF8({ scan.excludes($0) }) { return false }
         if let isSecret = name.withUTF8({ isSecret($0) }) { return isSecret }
         // Lower case can turn other letters into ASCII, as it does with the Kelvin sign. Other bytes end words.
         let plain = name.withUTF8 { isSecretText($0) }
@@ -131,8 +133,7 @@ package enum SecretName {
         credentialFields.contains { $0.count == name.count && matches($0, name, at: 0) }
     }
 
-    /// Whether an ASCII name is secret, which is asked for every header of a cached request; `nil` if it has other
-    /// bytes.
+    /// Whether an ASCII name is secret; `nil` if it has other bytes.
     private static func isSecret(_ name: UnsafeBufferPointer<UInt8>) -> Bool? {
         guard name.allSatisfy({ $0 < 0x80 }) else { return nil }
         return isSecretText(name)
@@ -283,6 +284,9 @@ package enum SecretName {
             "pwd", "pw", "pass", "assertion", "dpop", "ticket", "bearer", "verifier", "psk", "cvv",
             "cvc",
         ]))
+    /// A name that contains none of the listed texts is not secret.
+    private static let scan = NameScan(
+        credentialFields + exact + fragments + Array(secretWords))
     private static let key = Array("key".utf8)
     private static let code = Array("code".utf8)
     private static let sign = Array("sign".utf8)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ErrandHTTP
@@ -36,6 +37,25 @@ import Testing
         "x-amz-server-side-encryption-aws-kms-key-id", "Content-Type", "ETag", "X-Request-Id",
         "Range", "Last-Modified", "Host", "User-Agent", "Digest", "Content-Digest", "æøå",
     ]
+
+    /// The scan agrees with a search for each text, and decides about names of ASCII letters only.
+    @Test func namesWithoutAnyTextAreExcluded() {
+        let texts = ["key", "kex", "ey-kit", "session", "ssh", "set-cookie2"]
+        let scan = NameScan(texts.map { Array($0.utf8) })
+        let runs = ["key", "kex", "kit", "session", "ssh", "cookie"]
+        func excludes(_ name: String) -> Bool {
+            Array(name.utf8).withUnsafeBufferPointer { scan.excludes($0) }
+        }
+        var random = SeededGenerator(seed: 7)
+        let letters = Array("kexysinoht-K2")
+        for _ in 0..<20_000 {
+            let name = String((0..<8).map { _ in letters[Int(random.next() % 13)] })
+            let isFound = runs.contains { name.lowercased().contains($0) }
+            #expect(excludes(name) == !isFound, "\(name)")
+        }
+        #expect(excludes("") && excludes("sessio_n") && !excludes("x-SESSION"))
+        #expect(!excludes("æ") && !excludes("\u{212A}ey"))
+    }
 
     @Test(arguments: secret) func secretNames(name: String) {
         #expect(SecretName.isSecret(argument: name))

@@ -27,7 +27,7 @@ extension PipelineRequest {
         let names = configuration.secretNames
         var own = AddedCredentials.Own()
         for field in request.headers {
-            own.add(field: field.name.rawName, field.receivedText, names)
+            own.add(field: field, names)
         }
         if let client = request.options.security?.clientName { own.text += "\n!" + client }
         guard let serialized else { return own }
