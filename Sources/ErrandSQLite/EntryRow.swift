@@ -126,14 +126,18 @@ enum EntryRow {
     }
 
     /// Reads the current row of a statement that selects ``columns``.
-    static func read(for key: CacheKey, from statement: SQLiteStatement) -> Reading {
+    ///
+    /// - Parameter names: The names of fields that were read before.
+    static func read(
+        for key: CacheKey, from statement: SQLiteStatement, _ names: inout FieldNames
+    ) -> Reading {
         guard let stored = statement.bytes(2) else { return .damaged }
         guard isEqual(stored, key.canonical) else { return .otherKey }
         // SQLite may move a column's bytes when it converts them to another type. Every column is
         // therefore read as bytes.
         guard let url = statement.text(3), let headers = statement.bytes(10),
             let body = statement.bytes(11), headers.count <= maximumHeaderBytes,
-            let fields = decode(headers)
+            let fields = decode(headers, &names)
         else { return .damaged }
         let entry = StoredResponse(
             status: Int(statement.integer(9)), headers: fields,
@@ -207,19 +211,29 @@ enum EntryRow {
         return bytes
     }
 
-    private static func decode(_ bytes: UnsafeRawBufferPointer) -> HTTPFields? {
+    private static func decode(
+        _ bytes: UnsafeRawBufferPointer, _ names: inout FieldNames
+    ) -> HTTPFields? {
         var fields = HTTPFields()
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
-            let line = rest[..<end]
-            rest = rest[(end + 1)...]
-            guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
-                let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self)),
+        guard let base = bytes.baseAddress else { return fields }
+        fields.reserveCapacity(8)
+        var start = 0
+        /// The first occurrence of a byte before an offset.
+        func offset(of byte: UInt8, before end: Int) -> Int? {
+            let found = memchr(base + start, Int32(byte), end - start)
+            return found.map { base.distance(to: UnsafeRawPointer($0)) }
+        }
+        while start < bytes.count {
+            guard let end = offset(of: UInt8(ascii: "\n"), before: bytes.count),
+                let colon = offset(of: UInt8(ascii: ":"), before: end),
+                let name = names.name(UnsafeRawBufferPointer(rebasing: bytes[start..<colon])),
                 // No stored response has more fields, and `HTTPFields` traps at 65,535.
                 fields.count < 60_000
             else { return nil }
-            fields.append(HTTPField(name: name, value: line[(colon + 1)...]))
+            let value = UnsafeRawBufferPointer(rebasing: bytes[(colon + 1)..<end])
+            fields.append(
+                HTTPField(name: name, value: value.assumingMemoryBound(to: UInt8.self)))
+            start = end + 1
         }
         return fields
     }

@@ -21,6 +21,7 @@ final class OpenDatabase {
     private let deleteRow: SQLiteStatement
     private let touch: SQLiteStatement
     private let update: SQLiteStatement
+    private var fieldNames = FieldNames()
     /// Statements that are not needed for each request, by their text.
     private var statements: [String: SQLiteStatement] = [:]
 
@@ -101,7 +102,7 @@ final class OpenDatabase {
         select.bind(id, at: 1)
         defer { select.reset() }
         guard try select.step() else { return nil }
-        return EntryRow.read(for: key, from: select)
+        return EntryRow.read(for: key, from: select, &fieldNames)
     }
 
     /// Writes an entry whose body is in its row.

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Identifies a stored response by the canonical form of the final request.
 ///
 /// Keys are equal if their texts have the same UTF-8 bytes, in every store. `String` itself also treats
@@ -12,7 +14,14 @@ public struct CacheKey: Sendable, Hashable {
 
     /// Whether both texts have the same bytes.
     public static func == (left: CacheKey, right: CacheKey) -> Bool {
-        left.canonical.utf8.elementsEqual(right.canonical.utf8)
+        var (one, other) = (left.canonical, right.canonical)
+        guard one.utf8.count == other.utf8.count else { return false }
+        return one.withUTF8 { one in
+            other.withUTF8 { other in
+                guard let left = one.baseAddress, let right = other.baseAddress else { return true }
+                return memcmp(left, right, one.count) == 0
+            }
+        }
     }
 
     /// Hashes the bytes of the text.
@@ -23,11 +32,14 @@ public struct CacheKey: Sendable, Hashable {
 
     /// A 64-bit hash of the text (FNV-1a); equal on every machine and in every process.
     public var hash64: UInt64 {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in canonical.utf8 {
-            hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
+        var text = canonical
+        return text.withUTF8 { bytes in
+            var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+            for byte in bytes {
+                hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
+            }
+            return hash
         }
-        return hash
     }
 }
 

@@ -13,15 +13,33 @@ package enum CacheKeyBuilder {
         method: HTTPMethod, url: HTTPURL, bodyDigest: String?, headers: HTTPFields = [:],
         identity: String?
     ) -> CacheKey {
-        var plain = url
-        plain.fragment = nil
-        plain.userInfo = nil
-        var text = method.rawValue + "\n" + plain.string + "\n"
-        text += (headers[.accept] ?? "") + "\n" + (headers[.acceptLanguage] ?? "") + "\n"
-        text += (bodyDigest ?? "") + "\n"
+        key(
+            "", method, url, bodyDigest,
+            accept: headers.text(of: .accept), language: headers.text(of: .acceptLanguage), identity
+        )
+    }
+
+    private static func key(
+        _ prefix: String, _ method: HTTPMethod, _ url: HTTPURL, _ bodyDigest: String?,
+        accept: String?, language: String?, _ identity: String?
+    ) -> CacheKey {
+        let address = url.requestText
+        let (accept, language, bodyDigest) = (accept ?? "", language ?? "", bodyDigest ?? "")
+        var text = ""
+        text.reserveCapacity(
+            prefix.utf8.count + method.rawValue.utf8.count + address.utf8.count + accept.utf8.count
+                + language.utf8.count + bodyDigest.utf8.count + (identity?.utf8.count ?? 0) + 6)
+        text += prefix
+        for line in [method.rawValue, address, accept, language, bodyDigest] {
+            text += line
+            text += "\n"
+        }
         // The identity comes last, so that line breaks in it cannot imitate another line. The "="
         // distinguishes an empty identity from none.
-        if let identity { text += "=" + identity }
+        if let identity {
+            text += "="
+            text += identity
+        }
         return CacheKey(canonical: text)
     }
 
@@ -53,8 +71,7 @@ package enum CacheKeyBuilder {
     /// - Parameter isDecoded: Whether the content encoding is removed before storing; responses
     ///   that are stored encoded have separate entries.
     package static func httpKey(for url: HTTPURL, isDecoded: Bool, identity: String?) -> CacheKey {
-        let key = key(
-            method: .get, url: url, bodyDigest: isDecoded ? nil : "encoded", identity: identity)
-        return CacheKey(canonical: "http\n" + key.canonical)
+        key(
+            "http\n", .get, url, isDecoded ? nil : "encoded", accept: nil, language: nil, identity)
     }
 }

@@ -8,19 +8,22 @@ package enum CacheLifetime {
     /// From `max-age`, otherwise from `Expires`, otherwise heuristic. `s-maxage` is ignored,
     /// because it applies to shared caches.
     ///
-    /// - Parameter receivedAt: When the response was received; replaces a `Date` that is missing or
-    ///   invalid (RFC 9110 §6.6.1).
+    /// - Parameters:
+    ///   - control: The directives of the headers, if they are known already.
+    ///   - receivedAt: When the response was received; replaces a `Date` that is missing or
+    ///     invalid (RFC 9110 §6.6.1).
     package static func seconds(
-        status: Int, headers: HTTPFields, receivedAt: Date, settings: CachePolicy.HTTPSettings
+        status: Int, headers: HTTPFields, _ control: CacheControl? = nil, receivedAt: Date,
+        settings: CachePolicy.HTTPSettings
     ) -> Double {
-        let control = CacheControl(headers)
-        switch control.seconds("max-age") {
+        let control = control ?? CacheControl(headers)
+        switch control.seconds(.maxAge) {
         case .number(let seconds): return Double(seconds)
         case .invalid: return 0
         case .absent: break
         }
         let date = date(headers, receivedAt: receivedAt)
-        if let expires = headers[values: .expires].first {
+        if let expires = headers.first(named: .expires)?.value {
             // An invalid date, such as 0, means already expired (§5.3).
             guard HTTPDate.isWellFormed(expires),
                 let end = HTTPDate.parse(expires, now: receivedAt, ignoresCase: true)
@@ -45,8 +48,8 @@ package enum CacheLifetime {
             0, receivedAt.timeIntervalSince(date(headers, receivedAt: receivedAt)))
         let delay = max(0, receivedAt.timeIntervalSince(requestedAt))
         // The first member of a list is used, and an invalid value is ignored (§5.1).
-        let field = headers[values: .age].first.flatMap {
-            ListElements($0).first(where: { _ in true })
+        let field = headers.first(named: .age).flatMap { field in
+            ListElements(field.value).first(where: { _ in true })
         }
         let said = Double(field.flatMap { CacheControl.deltaSeconds($0) } ?? 0)
         let resident = now.timeIntervalSince(receivedAt)
@@ -61,7 +64,7 @@ package enum CacheLifetime {
     ]
 
     private static func allowsHeuristic(status: Int, _ control: CacheControl) -> Bool {
-        heuristicStatuses.contains(status) || control.has("public")
+        heuristicStatuses.contains(status) || control.has(.public)
     }
 
     /// The heuristic lifetime (§4.2.2): a fraction of the time since `Last-Modified`, or the
@@ -69,7 +72,7 @@ package enum CacheLifetime {
     private static func heuristicLifetime(
         _ headers: HTTPFields, date: Date, _ settings: CachePolicy.HTTPSettings
     ) -> Double {
-        guard let text = headers[values: .lastModified].first,
+        guard let text = headers.first(named: .lastModified)?.value,
             let modified = HTTPDate.parse(text, now: date, ignoresCase: true)
         else { return settings.lifetimeWithoutHeaders.secondsAsDouble }
         let unchanged = max(0, date.timeIntervalSince(modified))
@@ -78,8 +81,8 @@ package enum CacheLifetime {
     }
 
     private static func date(_ headers: HTTPFields, receivedAt: Date) -> Date {
-        headers[values: .date].first.flatMap {
-            HTTPDate.parse($0, now: receivedAt, ignoresCase: true)
+        headers.first(named: .date).flatMap { field in
+            HTTPDate.parse(field.value, now: receivedAt, ignoresCase: true)
         } ?? receivedAt
     }
 }

@@ -24,19 +24,31 @@ package enum CacheStrategy: Sendable, Hashable {
         _ entry: StoredResponse, requestHeaders: HTTPFields, now: Date,
         settings: CachePolicy.HTTPSettings
     ) -> CacheStrategy {
-        let asked = RequestCacheControl(requestHeaders)
-        let control = CacheControl(entry.headers)
+        decide(
+            entry, CacheControl(entry.headers), RequestCacheControl(requestHeaders), now: now,
+            settings: settings)
+    }
+
+    /// Decides how a stored response may be used for a request.
+    ///
+    /// - Parameters:
+    ///   - control: The directives of the stored response.
+    ///   - asked: The directives of the request.
+    package static func decide(
+        _ entry: StoredResponse, _ control: CacheControl, _ asked: RequestCacheControl, now: Date,
+        settings: CachePolicy.HTTPSettings
+    ) -> CacheStrategy {
         if control.requiresRevalidation || asked.wantsRevalidation { return .revalidate }
-        let (age, lifetime) = measures(entry, now: now, settings: settings)
+        let (age, lifetime) = measures(entry, control, now: now, settings: settings)
         guard age.isFinite else { return .revalidate }
         let staleness = age - lifetime
         let isYoungEnough = asked.maxAge.map { age <= Double($0) } ?? true
         let isFreshEnough = asked.minFresh.map { -staleness >= Double($0) } ?? true
         guard isYoungEnough, isFreshEnough else { return .revalidate }
         if staleness < 0 { return .fresh(age: .seconds(age)) }
-        if control.has("must-revalidate") { return .revalidate }
+        if control.has(.mustRevalidate) { return .revalidate }
         if asked.acceptsStale(by: staleness) { return .stale(age: .seconds(age)) }
-        if case .number(let extra) = control.seconds("stale-while-revalidate"),
+        if case .number(let extra) = control.seconds(.staleWhileRevalidate),
             staleness <= Double(extra), asked.hasNoAgeLimit
         {
             return .staleWhileRevalidate(age: .seconds(age))
@@ -56,7 +68,7 @@ package enum CacheStrategy: Sendable, Hashable {
         else { return nil }
         var allowed = settings.staleIfError.wholeSeconds
         for control in [CacheControl(entry.headers), CacheControl(requestHeaders)] {
-            if case .number(let seconds) = control.seconds("stale-if-error") {
+            if case .number(let seconds) = control.seconds(.staleIfError) {
                 allowed = max(allowed, Double(seconds))
             }
         }
@@ -71,17 +83,18 @@ package enum CacheStrategy: Sendable, Hashable {
         settings: CachePolicy.HTTPSettings
     ) -> (age: Double, lifetime: Double)? {
         let control = CacheControl(entry.headers)
-        guard !control.requiresRevalidation, !control.has("must-revalidate"),
+        guard !control.requiresRevalidation, !control.has(.mustRevalidate),
             !RequestCacheControl(requestHeaders).wantsRevalidation
         else { return nil }
-        let measures = measures(entry, now: now, settings: settings)
+        let measures = measures(entry, control, now: now, settings: settings)
         return measures.age.isFinite ? measures : nil
     }
 
     private static func measures(
-        _ entry: StoredResponse, now: Date, settings: CachePolicy.HTTPSettings
+        _ entry: StoredResponse, _ control: CacheControl, now: Date,
+        settings: CachePolicy.HTTPSettings
     ) -> (age: Double, lifetime: Double) {
-        let (age, lifetime) = entry.measures(now: now, settings: settings)
+        let (age, lifetime) = entry.measures(control, now: now, settings: settings)
         return (age < 1e15 ? age : .infinity, lifetime)
     }
 }
@@ -89,21 +102,21 @@ package enum CacheStrategy: Sendable, Hashable {
 extension StoredResponse {
     /// The age and the freshness lifetime in seconds (RFC 9111 §4.2).
     fileprivate func measures(
-        now: Date, settings: CachePolicy.HTTPSettings
+        _ control: CacheControl, now: Date, settings: CachePolicy.HTTPSettings
     ) -> (age: Double, lifetime: Double) {
         let age = CacheLifetime.age(
             headers: headers, requestedAt: storedAt, receivedAt: storedAt, now: now)
         let lifetime = CacheLifetime.seconds(
-            status: status, headers: headers, receivedAt: storedAt, settings: settings)
+            status: status, headers: headers, control, receivedAt: storedAt, settings: settings)
         return (age, lifetime)
     }
 
     /// Sets ``expiresAt`` for ``CachePolicy/http``: the time of storing, plus the freshness lifetime,
     /// minus the age at the time of storing (RFC 9111 §4.2).
     package mutating func setExpiry(_ settings: CachePolicy.HTTPSettings) {
-        let (age, lifetime) = measures(now: storedAt, settings: settings)
-        expiresAt =
-            CacheControl(headers).requiresRevalidation ? storedAt : storedAt + (lifetime - age)
+        let control = CacheControl(headers)
+        let (age, lifetime) = measures(control, now: storedAt, settings: settings)
+        expiresAt = control.requiresRevalidation ? storedAt : storedAt + (lifetime - age)
     }
 }
 

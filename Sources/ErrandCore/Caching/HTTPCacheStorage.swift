@@ -11,16 +11,16 @@ package enum HTTPCacheStorage {
         // Incomplete responses are stored by `PartialContent`, and a 304 updates a stored response.
         guard (200..<600).contains(status), status != 206, status != 304 else { return false }
         let control = CacheControl(headers)
-        if CacheControl(requestHeaders).has("no-store") { return false }
-        if control.has("no-store") {
+        if CacheControl(requestHeaders).has(.noStore) { return false }
+        if control.has(.noStore) {
             // `must-understand` overrides `no-store` if the cache knows the status (§5.2.2.3).
-            guard control.has("must-understand"),
+            guard control.has(.mustUnderstand),
                 CacheLifetime.heuristicStatuses.contains(status)
             else { return false }
         }
         guard !VaryingFields(headers).isEverything else { return false }
         let isAllowed =
-            control.has("public") || control.has("private") || control.has("max-age")
+            control.has(.public) || control.has(.private) || control.has(.maxAge)
             || headers.contains(.expires) || CacheLifetime.heuristicStatuses.contains(status)
         return isAllowed
             && isUseful(status, headers, control, receivedAt: receivedAt, settings: settings)
@@ -35,8 +35,8 @@ package enum HTTPCacheStorage {
         if control.requiresRevalidation { return false }
         let lifetime = CacheLifetime.seconds(
             status: status, headers: headers, receivedAt: receivedAt, settings: settings)
-        return lifetime > 0 || settings.staleIfError > .zero || control.has("stale-if-error")
-            || control.has("stale-while-revalidate")
+        return lifetime > 0 || settings.staleIfError > .zero || control.has(.staleIfError)
+            || control.has(.staleWhileRevalidate)
     }
 
     /// The headers to store: without those of one connection or one exchange (§3.1), and with the

@@ -64,34 +64,37 @@ extension StoredResponse {
 
     /// Whether the entry is a redirect that can be followed.
     package var isRedirect: Bool {
-        [301, 302, 303, 307, 308].contains(status) && headers.contains(.location)
+        (300..<400).contains(status) && [301, 302, 303, 307, 308].contains(status)
+            && headers.contains(.location)
     }
 
     /// The response of this entry; `nil` if the stored status is not a final status.
     ///
-    /// - Parameter requestURL: The URL of the request. Usually it equals the stored URL, which then
-    ///   need not be parsed.
-    package func response(to requestURL: HTTPURL, source: Response.Source) -> Response? {
+    /// - Parameters:
+    ///   - requestURL: The URL of the request. Usually it equals the stored URL, which then need not be
+    ///     parsed.
+    ///   - source: The source of the response.
+    ///   - age: The age of the response; `nil` if the server has confirmed it now.
+    ///   - change: Changes the headers, which costs more in a response.
+    package func response(
+        to requestURL: HTTPURL, source: Response.Source, age: Duration? = nil,
+        changingHeaders change: (inout HTTPFields) -> Void = { _ in }
+    ) -> Response? {
         guard (200..<1000).contains(status) else { return nil }
         let address =
-            url == requestURL.string ? requestURL : (try? HTTPURL(parsing: url)) ?? requestURL
-        var response = Response(
-            status: HTTPResponse.Status(code: status), headers: headers, body: .data(body),
-            url: address, source: source, attempts: 0)
-        if let name = Self.decodedCoding, let coding = headers[name] {
-            response.headers[name] = nil
-            response.markDecoded(from: coding)
+            requestURL.hasText(url) ? requestURL : (try? HTTPURL(parsing: url)) ?? requestURL
+        var headers = headers
+        let coding = Self.decodedCoding.flatMap { headers.text(of: $0) }
+        if coding != nil {
+            for name in [Self.decodedCoding, .contentEncoding, .contentLength] {
+                if let name { headers[name] = nil }
+            }
         }
+        change(&headers)
+        let response = Response(
+            storedStatus: HTTPResponse.Status(code: status), headers: headers, body: .data(body),
+            url: address, source: source, age: age, decodedCoding: coding)
         // Each reader has its own object, because it notices its own end.
         return largeBody.map { response.streamed(LargeBody($0.parts)) } ?? response
-    }
-
-    /// The response of this entry with its age; `nil` if the stored status is not a final status.
-    package func response(
-        to requestURL: HTTPURL, source: Response.Source, age: Duration
-    ) -> Response? {
-        var response = response(to: requestURL, source: source)
-        response?.setAge(age)
-        return response
     }
 }

@@ -20,6 +20,7 @@ package enum HTTPDate {
     package static func parse(
         _ text: String, now: Date = Date(), ignoresCase: Bool = false
     ) -> Date? {
+        if let date = preferredFormat(text) { return date }
         let text = ignoresCase ? inCanonicalCase(text) : text
         let words = text.utf8.split(whereSeparator: ByteSet(" ,-").contains).map {
             String(Substring($0))
@@ -37,6 +38,48 @@ package enum HTTPDate {
                 day: words[2], month: words[1], year: words[4], time: words[3], now: now)
         }
         return nil
+    }
+
+    /// The date of a text in the preferred format, `Sun, 06 Nov 1994 08:49:37 GMT`, in the usual case; `nil` for other
+    /// texts, which may be dates, too.
+    private static func preferredFormat(_ text: String) -> Date? {
+        var text = text
+        return text.withUTF8 { bytes -> Date? in
+            guard bytes.count == 29 else { return nil }
+            func word(at offset: Int) -> UInt32 {
+                UInt32(bytes[offset]) << 16 | UInt32(bytes[offset + 1]) << 8
+                    | UInt32(bytes[offset + 2])
+            }
+            func number(_ offset: Int, _ digits: Int) -> Int? {
+                var number = 0
+                for byte in bytes[offset..<offset + digits] {
+                    guard (0x30...0x39).contains(byte) else { return nil }
+                    number = number * 10 + Int(byte - 0x30)
+                }
+                return number
+            }
+            guard bytes[3] == UInt8(ascii: ","), bytes[4] == 0x20, bytes[7] == 0x20,
+                bytes[11] == 0x20, bytes[16] == 0x20, bytes[25] == 0x20,
+                bytes[19] == UInt8(ascii: ":"), bytes[22] == UInt8(ascii: ":"),
+                word(at: 26) == 0x47_4D54, weekdayWords.contains(word(at: 0)),
+                let month = monthWords.firstIndex(of: word(at: 8)),
+                let day = number(5, 2), let year = number(12, 4), let hour = number(17, 2),
+                let minute = number(20, 2), let second = number(23, 2),
+                hour <= 23, minute <= 59, second <= 60, day >= 1,
+                day <= daysIn(month: month + 1, of: year)
+            else { return nil }
+            let days = daysSinceEpoch(year: year, month: month + 1, day: day)
+            return Date(
+                timeIntervalSince1970: Double(days * 86400 + hour * 3600 + minute * 60 + second))
+        }
+    }
+
+    /// The first three letters of each name, as one number.
+    private static let weekdayWords = weekdays.map { word($0) }
+    private static let monthWords = months.map { word($0) }
+
+    private static func word(_ name: String) -> UInt32 {
+        name.utf8.prefix(3).reduce(0) { $0 << 8 | UInt32($1) }
     }
 
     private static func date(

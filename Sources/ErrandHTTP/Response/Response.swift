@@ -103,9 +103,8 @@ public struct Response: Sendable {
 
     /// Removes the header fields that describe the encoded bytes of a body that is decoded now.
     ///
-    /// - Parameter coding: The codings; `nil` takes them from the header `Content-Encoding`.
-    package mutating func markDecoded(from coding: String? = nil) {
-        let coding = coding ?? headers[.contentEncoding] ?? ""
+    package mutating func markDecoded() {
+        let coding = headers[.contentEncoding] ?? ""
         change {
             $0.decodedCoding = coding
             $0.headers[.contentEncoding] = nil
@@ -118,9 +117,6 @@ public struct Response: Sendable {
 
     /// Marks the body as the beginning of a longer one.
     package mutating func markCut() { change { $0.isCut = true } }
-
-    /// Sets the age of a response from the store.
-    package mutating func setAge(_ age: Duration) { change { $0.age = age } }
 
     /// The stored response that is the result after an error of the network.
     package func used(after error: RequestError?) -> Response {
@@ -177,6 +173,18 @@ public struct Response: Sendable {
                 status: status, headers: headers, body: body, url: url, source: source,
                 attempts: attempts, timings: timings, httpVersion: httpVersion,
                 remoteAddress: remoteAddress, trailers: trailers))
+    }
+
+    /// Creates the response of a stored entry, whose body may have been decoded before it was stored.
+    package init(
+        storedStatus status: HTTPResponse.Status, headers: HTTPFields, body: Body, url: HTTPURL,
+        source: Source, age: Duration?, decodedCoding: String?
+    ) {
+        shared = Shared(
+            Fields(
+                status: status, headers: headers, body: body, url: url, source: source,
+                attempts: 0, timings: [], trailers: HTTPFields(), decodedCoding: decodedCoding,
+                age: age))
     }
 
     /// Creates the response of a transfer.

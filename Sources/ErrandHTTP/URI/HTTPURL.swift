@@ -228,6 +228,42 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     /// The complete reference as text (RFC 3986 §5.3), with user info and query.
     public var string: String { text(userInfo: userInfo, query: query, fragment: fragment) }
 
+    /// The reference as text without user info and fragment, which are not sent.
+    package var requestText: String { text(userInfo: nil, query: query, fragment: nil) }
+
+    /// Whether ``string`` is this text.
+    package func hasText(_ text: String) -> Bool {
+        let fields = shared.value
+        // The rest is rare and not worth a comparison of its own.
+        guard fields.invalid.isEmpty, fields.userInfo == nil, fields.fragment == nil,
+            let scheme = fields.scheme, let host = fields.host
+        else { return text == string }
+        var text = text
+        return text.withUTF8 { bytes in
+            var rest = bytes[...]
+            func begins(_ part: String) -> Bool {
+                var part = part
+                return part.withUTF8 { part in
+                    guard rest.count >= part.count else { return false }
+                    defer { rest = rest.dropFirst(part.count) }
+                    guard let one = part.baseAddress, let base = bytes.baseAddress else {
+                        return true
+                    }
+                    return memcmp(one, base + rest.startIndex, part.count) == 0
+                }
+            }
+            guard begins(scheme), begins("://"), begins(host) else { return false }
+            if let port = fields.port {
+                guard begins(":"), begins(String(port)) else { return false }
+            }
+            guard begins(fields.path) else { return false }
+            if let query = fields.query {
+                guard begins("?"), begins(query) else { return false }
+            }
+            return rest.isEmpty
+        }
+    }
+
     /// The URL as Foundation's; `nil` if it is not ``isValid``, or Foundation does not accept it.
     public var url: URL? { isValid ? URL(string: string) : nil }
 

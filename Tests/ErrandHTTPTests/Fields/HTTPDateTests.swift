@@ -12,6 +12,22 @@ import Testing
         #expect(HTTPDate.parse(text)?.timeIntervalSince1970 == 784_111_777)
     }
 
+    /// The preferred format is parsed like the others, also with a wrong digit, letter or separator.
+    @Test func preferredFormatIsParsedLikeTheOthers() {
+        let dates = ["Sun, 06 Nov 1994 08:49:37 GMT", "Thu, 29 Feb 2024 23:59:60 GMT"]
+        for date in dates {
+            for offset in 0..<29 {
+                for byte in "0369-: ,aGS".utf8 {
+                    var bytes = Array(date.utf8)
+                    bytes[offset] = byte
+                    let text = String(decoding: bytes, as: UTF8.self)
+                    // A trailing blank leaves the preferred format, and means nothing.
+                    #expect(HTTPDate.parse(text) == HTTPDate.parse(text + " "), "\(text)")
+                }
+            }
+        }
+    }
+
     @Test func leapDaysAndLimits() {
         #expect(
             HTTPDate.parse("Thu, 29 Feb 2024 00:00:00 GMT")?.timeIntervalSince1970 == 1_709_164_800)

@@ -17,6 +17,28 @@ struct URITests {
     }
 
     @Test(arguments: [
+        "https://example.com:8443/a/b%2Fc;d=1?x=1&y=/?", "http://h/", "http://h", "http://h?q",
+        "https://user:p%40ss@example.com/?x=1#frag", "http://[2001:db8::1]:8080/x", "//h/x", "/x?q",
+        "mailto:a@b", "",
+    ])
+    func textOfAURLIsRecognized(text: String) throws {
+        let url = try HTTPURL(parsing: text)
+        #expect(url.hasText(url.string))
+        for offset in 0..<text.utf8.count {
+            var bytes = Array(text.utf8)
+            bytes[offset] ^= 1
+            #expect(!url.hasText(String(decoding: bytes, as: UTF8.self)))
+            #expect(!url.hasText(String(decoding: text.utf8.prefix(offset), as: UTF8.self)))
+        }
+        #expect(!url.hasText(text + "a"))
+    }
+
+    @Test func requestTextHasNeitherUserNorFragment() throws {
+        let url = try HTTPURL(parsing: "https://user:p@example.com:1/a?x=1#frag")
+        #expect(url.requestText == "https://example.com:1/a?x=1")
+    }
+
+    @Test(arguments: [
         ("HTTP://h", "http://h"), ("http://h/", "http://h/"), ("http://h:/x", "http://h/x"),
         ("http://h:80/x", "http://h:80/x"), (" http://h/a ", "http://h/a"),
         ("http://h/a b", "http://h/a%20b"), ("http://h/a%20b", "http://h/a%20b"),

@@ -8,11 +8,12 @@ extension HTTPCacheTransaction {
     ///
     /// The target is requested as always: it may belong to another user or origin.
     func follow(_ found: Found, _ next: Next) async throws(RequestError) -> Response {
+        let control = CacheControl(found.entry.headers)
         let strategy = CacheStrategy.decide(
-            found.entry, requestHeaders: headers, now: context.clock.now, settings: settings)
+            found.entry, control, requestControl, now: context.clock.now, settings: settings)
         if requestControl.isOnlyIfCached { return try gatewayTimeout(.noEntry) }
         guard case .fresh(let age) = strategy,
-            let redirect = response(of: found, .cacheFresh, age)
+            let redirect = response(of: found, .cacheFresh, age, control)
         else {
             entries.missed(.expired, context)
             return try await load(next, found: nil)

@@ -44,15 +44,16 @@ final class HTTPCacheTransaction: Sendable {
     /// Returns a stored response if it may be used; otherwise sends the request.
     func run(_ next: Next) async throws(RequestError) -> Response {
         refresher.presence.note()
-        if headers.contains(.range) { return try await partialResponse(next) }
+        if headers.has(.range) { return try await partialResponse(next) }
         let found = rules.ignoresCache ? nil : await lookUp()
         guard let found else {
             if requestControl.isOnlyIfCached { return try gatewayTimeout(.noEntry) }
             return try await load(next, found: nil)
         }
         if found.entry.isRedirect { return try await follow(found, next) }
+        let control = CacheControl(found.entry.headers)
         let strategy = CacheStrategy.decide(
-            found.entry, requestHeaders: headers, now: context.clock.now, settings: settings)
+            found.entry, control, requestControl, now: context.clock.now, settings: settings)
         // A background revalidation is unnecessary if the entry has become fresh since it was started.
         if pipelineRequest.description.isBackgroundRevalidation, !strategy.isFresh {
             return try await load(next, found: found)
@@ -63,12 +64,12 @@ final class HTTPCacheTransaction: Sendable {
         }
         switch strategy {
         case .fresh(let age):
-            if let response = validated(found, .cacheFresh, age) { return response }
+            if let response = validated(found, .cacheFresh, age, control) { return response }
         case .stale(let age):
-            if let response = validated(found, .cacheStale, age) { return response }
+            if let response = validated(found, .cacheStale, age, control) { return response }
         // A revalidation in the background would read a large body into memory.
         case .staleWhileRevalidate(let age) where found.entry.largeBody == nil:
-            if let response = validated(found, .cacheStale, age) {
+            if let response = validated(found, .cacheStale, age, control) {
                 if !requestControl.isOnlyIfCached {
                     refresher.refresh(found.key, pipelineRequest.description)
                 }
@@ -177,26 +178,34 @@ final class HTTPCacheTransaction: Sendable {
     }
 
     /// The response of an entry, with the fields that a cache adds and without those that it must not use.
-    func response(of found: Found, _ source: Response.Source, _ age: Duration) -> Response? {
-        guard
-            var response = found.entry.response(
-                to: pipelineRequest.request.url, source: source, age: age)
-        else { return nil }
-        // A response from a cache has an `Age` field (RFC 9111 §5.1).
-        response.headers[.age] = String(max(0, min(age.components.seconds, 2_147_483_648)))
-        // Both numbers are the server's: one pass, and not a removal for each name.
-        let hidden = CacheControl.fieldsToRevalidate(response.headers)
-        if !hidden.isEmpty {
-            response.headers = HTTPFields(response.headers.filter { !hidden.contains($0.name) })
+    ///
+    /// - Parameter control: The directives of the entry.
+    func response(
+        of found: Found, _ source: Response.Source, _ age: Duration, _ control: CacheControl
+    ) -> Response? {
+        let hidden = control.fieldsToRevalidate
+        return found.entry.response(to: pipelineRequest.request.url, source: source, age: age) {
+            // A response from a cache has an `Age` field (RFC 9111 §5.1).
+            let seconds = String(max(0, min(age.components.seconds, 2_147_483_648)))
+            if $0.has(.age) {
+                $0[.age] = seconds
+            } else {
+                $0.append(HTTPField(name: .age, value: seconds))
+            }
+            // Both numbers are the server's: one pass, and not a removal for each name.
+            if !hidden.isEmpty { $0 = HTTPFields($0.filter { !hidden.contains($0.name) }) }
         }
-        return response
     }
 
     /// Validates a stored response for use; removes the entry and returns `nil` if it is invalid.
+    ///
+    /// - Parameter control: The directives of the entry, if they are known already.
     func validated(
-        _ found: Found, _ source: Response.Source, _ age: Duration, range: Range<Int>? = nil
+        _ found: Found, _ source: Response.Source, _ age: Duration, _ control: CacheControl? = nil,
+        range: Range<Int>? = nil
     ) -> Response? {
-        guard var response = response(of: found, source, age) else {
+        let control = control ?? CacheControl(found.entry.headers)
+        guard var response = response(of: found, source, age, control) else {
             entries.remove(found.key)
             entries.missed(.invalidData, context)
             return nil
