@@ -1,7 +1,7 @@
 import Errand
 import Foundation
 
-/// Requests that the store answers: by cache time (the workload `hit`), or by `Cache-Control` (`hit-http`).
+/// Requests with stored responses: by cache time (the workload `hit`), or by `Cache-Control` (`hit-http`).
 struct CacheHits {
     /// The number of stored responses; the requests read them in turn.
     private static let entries = 100
@@ -34,7 +34,7 @@ struct CacheHits {
         return true
     }
 
-    /// Returns the number of requests that the store did not answer, and the median of their times in microseconds.
+    /// Returns the number of requests without a stored response, and the median of their times in microseconds.
     func run() async -> (bad: Int, median: Double) {
         var bad = 0
         var times: [Duration] = []

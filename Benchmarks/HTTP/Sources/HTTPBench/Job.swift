@@ -22,9 +22,9 @@ struct Job: Sendable {
         case text
         /// A download in four parallel ranges; other downloads are measured in the mode `async`.
         case segments
-        /// Requests that `MemoryResponseStore` answers.
+        /// Requests with responses of `MemoryResponseStore`.
         case memory
-        /// Requests that `SQLiteResponseStore` answers from its file.
+        /// Requests with responses of `SQLiteResponseStore`, read from its file.
         case sqlite
     }
 
