@@ -76,9 +76,9 @@ extension TapeDecoder: ReusedCoder {
         let isReference =
             MemoryLayout<KeyedDecodingContainer<PlainKey>>.size == MemoryLayout<AnyObject>.size
         guard isReused, container == nil, isReference else {
-            return KeyedDecodingContainer(TapeKeyedContainer<Key>(holding: self))
+            return KeyedDecodingContainer(TapeKeyedContainer<Key, TapeDecoder>(holding: self))
         }
-        let made = KeyedDecodingContainer(TapeKeyedContainer<Key>(of: self))
+        let made = KeyedDecodingContainer(TapeKeyedContainer<Key, Void>(of: self))
         give(unsafeBitCast(made, to: AnyObject.self), withKeysOf: type)
         return made
     }

@@ -19,6 +19,12 @@ struct MemberCursor {
     private var last: Int
     /// A Bloom filter of the keys before `next`, two bits for each key.
     private var seen: UInt64 = 0
+    /// The first member that the last search skipped, or the one after those found there since; and the filter of the
+    /// keys before it.
+    ///
+    /// One member in another order, such as an identifier at the end, then leaves the others in order.
+    private var aside: Int
+    private var seenAside: UInt64 = 0
 
     /// Creates a cursor over the object at `object`; it has no members if the value is not an
     /// object.
@@ -35,6 +41,7 @@ struct MemberCursor {
         next = place ?? first
         last = first
         stop = Word.end(extent)
+        aside = stop
         count = Word.count(extent)
     }
 
@@ -90,6 +97,24 @@ struct MemberCursor {
         return place &+ 1
     }
 
+    /// Returns the value's index if `key` is the first skipped member; 0 otherwise.
+    ///
+    /// On 0 the caller must search with `find`.
+    @inline(never)
+    mutating func findAside(_ key: ShortString) -> Int {
+        let place = aside
+        guard place < stop else { return 0 }
+        let word = words[place]
+        let bits = MemberCursor.bits(key)
+        guard word >> 32 == Word.make(.string, length: key.count, offset: 0) >> 32,
+            seenAside & bits != bits, TextPrefix(key).begins(bytes + Word.offset(word))
+        else { return 0 }
+        seenAside |= bits
+        last = place
+        aside = end(of: place &+ 1)
+        return place &+ 1
+    }
+
     /// Returns the index of the value of the first member with this key; 0 if there is none.
     mutating func find(_ key: UnsafeBufferPointer<UInt8>) -> Int {
         let place = next
@@ -134,6 +159,7 @@ struct MemberCursor {
             let after = end(of: place &+ 1)
             let word = words[place]
             if isKey(at: place, equalTo: key) {
+                if place > next { (aside, seenAside) = (next, seen) }
                 seen = passed | bits
                 next = after
                 return found(place)

@@ -43,6 +43,8 @@ extension TapeDecoder {
         if table == nil, let short = ShortString(key) {
             let place = cursor.findNext(short)
             if place > 0 { return place }
+            let skipped = cursor.findAside(short)
+            if skipped > 0 { return skipped }
         }
         return findAnywhere(key)
     }

@@ -55,19 +55,17 @@ extension TapeDecoder {
         _ read: (DecodingSession, Int, DecodingSession.Path) throws -> T
     ) throws -> [T] {
         let count = Word.count(words[index + 1])
-        return try [T](unsafeUninitializedCapacity: count) { buffer, filled in
-            guard let base = buffer.baseAddress else { return }
-            var place = index + 2
-            while filled < count {
-                let item = filled
-                try (base + filled).initialize(
-                    to: read(session, place) {
-                        self.path(key, position) + [PlainKey(index: item)]
-                    })
-                filled &+= 1
-                place = end(of: place)
-            }
+        // `init(unsafeUninitializedCapacity:)` is not specialized: it looks up the metadata of the array's storage for
+        // each array, which costs as much as thirty short items.
+        var items: [T] = []
+        items.reserveCapacity(count)
+        var place = index + 2
+        for item in 0..<count {
+            try items.append(
+                read(session, place) { self.path(key, position) + [PlainKey(index: item)] })
+            place = end(of: place)
         }
+        return items
     }
 
     /// Decodes the items of this array, of any type.

@@ -3,19 +3,20 @@
 /// A keyed container that decodes the members of an object.
 //
 // The standard library copies the container for every key. It therefore retains its decoder only
-// if no other object does.
-struct TapeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+// if no other object does: `Owner` is `Void` or `TapeDecoder`. Without one a copy counts no
+// reference, not even one of nil.
+struct TapeKeyedContainer<Key: CodingKey, Owner>: KeyedDecodingContainerProtocol {
     private let reference: Unmanaged<TapeDecoder>
-    private let owner: TapeDecoder?
+    private let owner: Owner
 
     /// Creates a container that does not retain `decoder`, which must outlive it.
-    init(of decoder: TapeDecoder) {
+    init(of decoder: TapeDecoder) where Owner == Void {
         reference = Unmanaged.passUnretained(decoder)
-        owner = nil
+        owner = ()
     }
 
     /// Creates a container that retains its decoder.
-    init(holding decoder: TapeDecoder) {
+    init(holding decoder: TapeDecoder) where Owner == TapeDecoder {
         reference = Unmanaged.passUnretained(decoder)
         owner = decoder
     }

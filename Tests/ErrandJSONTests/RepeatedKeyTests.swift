@@ -65,6 +65,39 @@ import Testing
         }
     }
 
+    /// Members that a search has skipped are found in order, and the first of repeated ones is.
+    @Test func skippedMembersAreFoundInOrder() throws {
+        var random = SeededGenerator(seed: 5)
+        for _ in 0..<3000 {
+            let members = (0..<random.below(9)).map { (random.below(6), $0) }
+            var requested = Array(0..<6)
+            for _ in 0..<random.below(3) {
+                requested.insert(requested.remove(at: random.below(6)), at: random.below(6))
+            }
+            if random.below(2) == 0 { requested += [requested[random.below(6)]] }
+            let order = requested.map(String.init).joined()
+            let text = members.map { ",\"k\($0.0)\":\($0.1)" }.joined()
+            let first = Dictionary(members, uniquingKeysWith: { first, _ in first })
+            let data = Data("{\"order\":\"\(order)\"\(text)}".utf8)
+            let found = try JSONReader().decode(RequestedKeys.self, from: data).values
+            #expect(found == first, "\(order) \(text)")
+        }
+    }
+
+    /// Requests the keys that the member `order` names.
+    private struct RequestedKeys: Decodable {
+        var values: [Int: Int] = [:]
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: SixtyKeys.Key.self)
+            for digit in try container.decode(String.self, forKey: .init(stringValue: "order")) {
+                let key = SixtyKeys.Key(stringValue: "k\(digit)")
+                guard let number = digit.wholeNumberValue else { continue }
+                values[number] = try container.decodeIfPresent(Int.self, forKey: key)
+            }
+        }
+    }
+
     /// Requests sixty keys in a fixed pseudo-random order.
     private struct SixtyKeys: Decodable {
         var values: [Int: Int] = [:]
