@@ -16,7 +16,7 @@ extension StoreState {
         let cached = CachedEntry(key: key, entry: entry, accessed: now)
         memoryCache.remove(id)
         let count = memoryCache.count
-        let isKept = memoryCache.insert(cached, for: id, cost: Self.memoryCost(of: entry))
+        let isKept = memoryCache.insert(cached, for: id, cost: Self.memoryCost(ofSize: entry.size))
         if isKept, let maximum = limits.maximumEntries {
             while memoryCache.count > maximum, let oldest = memoryCache.oldestKey {
                 memoryCache.remove(oldest)
@@ -42,5 +42,5 @@ extension StoreState {
     }
 
     /// The key, the header objects and the list node take about 300 bytes more.
-    static func memoryCost(of entry: StoredResponse) -> Int { entry.size + 300 }
+    static func memoryCost(ofSize size: Int) -> Int { size + 300 }
 }

@@ -287,13 +287,15 @@ struct StoreState {
     mutating func cacheInMemory(
         _ entry: StoredResponse, for key: CacheKey, id: Int64, accessed: Int64
     ) {
+        guard limits.memoryBytes > 0 else { return }
+        let size = entry.size
         // A large entry would evict most others; it is read from the disk instead.
-        guard entry.size <= limits.memoryBytes / 4 else {
+        guard size <= limits.memoryBytes / 4 else {
             memoryCache.remove(id)
             return
         }
         let cached = CachedEntry(key: key, entry: entry, accessed: accessed)
-        memoryCache.insert(cached, for: id, cost: Self.memoryCost(of: entry))
+        memoryCache.insert(cached, for: id, cost: Self.memoryCost(ofSize: size))
     }
 
     private mutating func recordAccess(_ id: Int64, last: Int64, now: Int64) -> Bool {

@@ -44,19 +44,23 @@ extension CacheKey {
     /// The digest of the body: the last word of the fifth line, before the identity, which can contain line breaks;
     /// `nil` without a body.
     private var bodyDigest: Range<String.Index>? {
-        var start = canonical.startIndex
-        for _ in 0..<4 {
-            guard let end = canonical.utf8[start...].firstIndex(of: UInt8(ascii: "\n")) else {
-                return nil
+        var text = canonical
+        let offsets = text.withUTF8 { bytes -> Range<Int>? in
+            var (start, end) = (0, -1)
+            for _ in 0..<5 {
+                start = end + 1
+                guard let base = bytes.baseAddress,
+                    let found = memchr(base + start, 0x0A, bytes.count - start)
+                else { return nil }
+                end = UnsafeRawPointer(base).distance(to: UnsafeRawPointer(found))
             }
-            start = canonical.utf8.index(after: end)
+            if let space = bytes[start..<end].lastIndex(of: UInt8(ascii: " ")) {
+                start = space + 1
+            }
+            return start < end ? start..<end : nil
         }
-        guard let end = canonical.utf8[start...].firstIndex(of: UInt8(ascii: "\n")) else {
-            return nil
-        }
-        if let space = canonical.utf8[start..<end].lastIndex(of: UInt8(ascii: " ")) {
-            start = canonical.utf8.index(after: space)
-        }
-        return start < end ? start..<end : nil
+        guard let offsets else { return nil }
+        let start = canonical.utf8.index(canonical.startIndex, offsetBy: offsets.lowerBound)
+        return start..<canonical.utf8.index(start, offsetBy: offsets.count)
     }
 }

@@ -157,7 +157,9 @@ extension RequestDescription {
     }
 
     /// Whether null members and items are removed from the JSON.
-    func removesNulls(_ configuration: Configuration) -> Bool {
-        json.removesNulls ?? configuration.json.removesNulls ?? false
+    ///
+    /// - Parameter shared: The options of the configuration, which as a whole would be copied.
+    func removesNulls(_ shared: JSONOptions) -> Bool {
+        (hasRareMembers ? json.removesNulls : nil) ?? shared.removesNulls ?? false
     }
 }

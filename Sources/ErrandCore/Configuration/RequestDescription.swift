@@ -267,6 +267,13 @@ extension RequestDescription {
             || hasRareMembers && (sending.duplicates != .allow || cache.policy != nil)
     }
 
+    /// Whether the key of the whole request is needed: ``CachePolicy/http`` has keys of its own.
+    var needsRequestKey: Bool {
+        cacheSeconds > 0
+            || hasRareMembers
+                && (sending.duplicates != .allow || cache.policy.map { !$0.isHTTP } ?? false)
+    }
+
     /// Whether building the request is cheap and calls no user code.
     @inline(__always) package var isCheapToBuild: Bool {  // decision 24
         guard method == .get || method == .head || method == .delete else { return false }

@@ -282,11 +282,12 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
 
     /// The text with other components in place of the URI's own.
     func text(userInfo: String?, query: String?, fragment: String?) -> String {
-        let (fields, authority) = (shared.value, authority)
+        let fields = shared.value
         let hasAuthority = fields.host != nil || fields.invalid.contains(.host)
         let capacity =
-            (fields.scheme?.utf8.count ?? 0) + (userInfo?.utf8.count ?? 0) + authority.utf8.count
-            + fields.path.utf8.count + (query?.utf8.count ?? 0) + (fragment?.utf8.count ?? 0)
+            (fields.scheme?.utf8.count ?? 0) + (userInfo?.utf8.count ?? 0)
+            + (fields.host?.utf8.count ?? 0) + fields.path.utf8.count + (query?.utf8.count ?? 0)
+            + (fragment?.utf8.count ?? 0)
             + Self.mostDelimiters
         // Written at once, because observed requests need this text, and appending to a string costs more.
         return String(unsafeUninitializedCapacity: capacity) { buffer in
@@ -307,7 +308,13 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
                     append(userInfo)
                     append("@")
                 }
-                append(authority)
+                append(fields.host ?? "[invalid]")
+                if fields.invalid.contains(.port) {
+                    append(":invalid")
+                } else if let port = fields.port {
+                    append(":")
+                    append(String(port))
+                }
             } else if fields.path.utf8.starts(with: "//".utf8) {
                 // Otherwise the path would be parsed as a host (WHATWG URL §4.5).
                 append("/.")
@@ -327,8 +334,8 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The length of `invalid:`, `//`, `@`, `?` and `#`.
-    private static let mostDelimiters = 13
+    /// The length of `invalid:`, `//`, `@`, `[invalid]`, `:invalid`, `?` and `#`; a port is no longer than `:invalid`.
+    private static let mostDelimiters = 30
 
     private static func encoded(_ text: String?, keeping set: ByteSet) -> String? {
         guard let text, !PercentEncoding.isEncoded(text.utf8, keeping: set) else { return text }

@@ -135,9 +135,11 @@ enum RequestAdapter {
             if pipelineRequest.hasInterceptors {
                 pipelineRequest.keyRequest = counting ?? pipelineRequest.request
             }
-            pipelineRequest.cacheKey = CacheKeyBuilder.key(
-                for: counting ?? pipelineRequest.request,
-                identity: context.description.cache.identity ?? configuration.value.cacheIdentity)
+            if context.description.needsRequestKey {
+                pipelineRequest.cacheKey = CacheKeyBuilder.key(
+                    for: counting ?? pipelineRequest.request,
+                    identity: pipelineRequest.cacheIdentity)
+            }
         }
         if let encoder = context.description.compression {
             try BodyCompression.apply(

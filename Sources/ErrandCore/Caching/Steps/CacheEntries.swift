@@ -175,14 +175,24 @@ struct CacheEntries: Sendable {
 }
 
 extension CacheRules {
-    package init(_ description: RequestDescription, _ configuration: Configuration) {
-        let policy = description.cache.policy ?? configuration.cachePolicy
+    /// The rules of a request.
+    ///
+    /// - Parameter context: Its description and its configuration are read in place: a copy of both costs more than the
+    ///   rules.
+    package init(_ context: TaskContext) {
+        let own = context.description.hasRareMembers ? context.description.cache : nil
+        let policy =
+            if let policy = own?.policy { policy } else { context.configuration.cachePolicy }
+        let identity =
+            if let identity = own?.identity { identity } else {
+                context.configuration.cacheIdentity
+            }
         self.init(
             policy: policy == .httpThenLoad ? .http : policy,
-            cacheSeconds: description.cacheSeconds, cacheVersion: description.cacheVersion,
-            appVersion: configuration.appVersion,
-            identity: description.cache.identity ?? configuration.cacheIdentity,
-            ignoresCache: description.ignoresCache, isDownload: description.isDownload,
-            maximumStaleness: description.cache.maximumStaleness)
+            cacheSeconds: context.description.cacheSeconds,
+            cacheVersion: context.description.cacheVersion,
+            appVersion: context.configuration.appVersion, identity: identity,
+            ignoresCache: context.description.ignoresCache,
+            isDownload: context.description.isDownload, maximumStaleness: own?.maximumStaleness)
     }
 }

@@ -97,7 +97,7 @@ package final class CacheStep: Step {
     func transaction(_ pipelineRequest: PipelineRequest) throws(RequestError)
         -> CacheTransaction?
     {
-        let rules = CacheRules(pipelineRequest.description, pipelineRequest.configuration)
+        let rules = CacheRules(pipelineRequest.context)
         guard let store = pipelineRequest.context.services.store else {
             if rules.lookupPlan == .lookUpOnly || rules.lookupPlan == .contradiction {
                 throw .cacheMiss(

@@ -199,7 +199,7 @@ struct CoalescingKey: Hashable, Sendable {
         }
         self.authenticators = authenticators
         cookieJar = CookieStep.jar(of: pipelineRequest.context).map { ObjectIdentifier($0) }
-        var rules = CacheRules(pipelineRequest.description, pipelineRequest.configuration)
+        var rules = CacheRules(pipelineRequest.context)
         rules.cacheSeconds = max(0, rules.cacheSeconds)
         cacheRules = rules
         decider =

@@ -8,7 +8,7 @@ package final class ProcessStep: Step {
             || context.description.hasRareMembers
                 && (context.description.errorDecoder != nil
                     || !context.description.responseProcessors.isEmpty)
-            || context.description.removesNulls(context.configuration)
+            || context.description.removesNulls(context.configuration.json)
             || !context.configuration.responseProcessors.isEmpty
             || !context.configuration.errorProcessors.isEmpty
             || context.configuration.errorRecovery != nil
@@ -99,7 +99,7 @@ package final class ProcessStep: Step {
         pipelineRequest.context.enter(.processing)
         do {
             var response = pipelineRequest.decodable(original)
-            if pipelineRequest.description.removesNulls(pipelineRequest.configuration) {
+            if pipelineRequest.description.removesNulls(pipelineRequest.configuration.json) {
                 response.removeNulls()
             }
             for processor in pipelineRequest.configuration.responseProcessors {

@@ -46,7 +46,7 @@ enum StreamRules {
             ("validator", description.validator != nil),
             ("acceptance.rules", !description.acceptance.rules.isEmpty),
             ("responseProcessors setting", !description.responseProcessors.isEmpty),
-            ("json.removesNulls", description.removesNulls(configuration)),
+            ("json.removesNulls", description.removesNulls(configuration.json)),
             ("acceptance.format with a closure", description.acceptance.format.hasClosure),
         ]
         return settings.first(where: \.isSet).map {
