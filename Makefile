@@ -1,6 +1,6 @@
 # All commands of the project. `make test` runs before each commit, `make check` before a release; `make help` lists the rest.
 .POSIX:
-.PHONY: help setup demo demo-hub check test chaos traits boundaries language lint format samples build mistakes unit airline hub fetch
+.PHONY: help setup demo demo-hub check test chaos traits boundaries language lint format samples build mistakes unit airline hub fetch chat
 .PHONY: framing autobahn release docs check-docs api bench instructions tsan asan mutate fuzz clean
 
 help:
@@ -35,7 +35,7 @@ demo: setup
 demo-hub: setup
 	@Scripts/example Hub
 
-test: setup lint samples build mistakes unit airline hub fetch
+test: setup lint samples build mistakes unit airline hub fetch chat
 	@echo 'make test: all checks passed'
 
 check: test traits check-docs release chaos framing autobahn
@@ -100,6 +100,10 @@ hub: setup
 fetch: setup
 	@Scripts/setup --tests
 	@Scripts/example Fetch --quiet
+
+chat: setup
+	@Scripts/setup --tests
+	@Scripts/example Chat --quiet
 
 release: setup
 	@Scripts/build-release

@@ -235,7 +235,7 @@ tests(
     "ErrandTests",
     [
         "Errand", "ErrandWorkflows", "ErrandOutbox", "ErrandReachability", "ErrandSQLite",
-        "ErrandTesting", "ErrandTransport", "ErrandWebSocket", httpTypes,
+        "ErrandRecording", "ErrandTesting", "ErrandTransport", "ErrandWebSocket", httpTypes,
     ])
 tests(
     "ErrandUploadsTests",

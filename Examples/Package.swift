@@ -43,6 +43,14 @@ let package = Package(
             ],
             path: "Fetch/Sources", swiftSettings: strict
         ),
+        .executableTarget(
+            name: "Chat",
+            dependencies: [
+                .product(name: "Errand", package: "errand"),
+                .product(name: "ErrandInspector", package: "errand"),
+            ],
+            path: "Chat/Sources", swiftSettings: strict
+        ),
         // The output of the examples: aligned lines and counted checks.
         .target(name: "Terminal", path: "Terminal", swiftSettings: strict),
     ],

@@ -24,6 +24,8 @@ enum HTTPAttribute {
     static let source = "errand.source"
     static let transport = "errand.transport"
     static let outcome = "errand.outcome"
+    static let direction = "errand.direction"
+    static let closeCode = "errand.websocket.close_code"
 
     /// The methods that the conventions know; any other is `_OTHER`, so that a value from outside cannot create a series.
     private static let methods: Set<String> = [
@@ -51,6 +53,19 @@ enum HTTPAttribute {
             return "\(status)"
         }
         return "\(error.code)"
+    }
+}
+
+extension WebSocketClose.Code {
+    /// The value of `errand.websocket.close_code`: a code that RFC 6455 and IANA name, otherwise `3xxx`, `4xxx` or
+    /// `_OTHER`, so that a server cannot create any number of series.
+    var bounded: String {
+        switch rawValue {
+        case 1000...1015: description
+        case 3000...3999: "3xxx"
+        case 4000...4999: "4xxx"
+        default: BoundedNames.other
+        }
     }
 }
 

@@ -17,7 +17,38 @@
             switch kind {
             // The endpoint never caches.
             case .cacheMiss(.invalidCacheTime), .ended: return nil
+            case .webSocket(let event): self = Self.ofWebSocket(event)
             default: self = Self.ofTask(kind) ?? Self.ofCache(kind) ?? Self.ofAttempt(kind)
+            }
+        }
+
+        /// Without payloads, at every level.
+        private static func ofWebSocket(_ event: WebSocketEvent) -> LogMessage {
+            switch event {
+            case .opened(let subprotocol, let extensions):
+                return LogMessage(
+                    .info,
+                    "opened a WebSocket" + (subprotocol.map { ", subprotocol \($0)" } ?? "")
+                        + (extensions.map { ", extensions \($0)" } ?? ""))
+            case .message(let message):
+                let kind = message.isText ? "text" : "binary"
+                let text =
+                    message.count == 1
+                    ? "\(message.direction.rawValue) a \(kind) message"
+                    : "\(message.direction.rawValue) \(message.count) \(kind) messages"
+                return LogMessage(
+                    .debug,
+                    "\(text), \(RequestSummary.text(bytes: message.bytes)) "
+                        + "(\(RequestSummary.text(bytes: message.bytesOnWire)) in frames)")
+            case .roundTrip(let time):
+                return LogMessage(.debug, "WebSocket round trip \(RequestSummary.text(time))")
+            case .closed(let close):
+                // The reason is a text of the server.
+                let reason = close.reason.isEmpty ? "" : ": \(close.reason.debugDescription)"
+                return LogMessage(
+                    .info,
+                    "closed the WebSocket with \(close.code)"
+                        + (close.isClean ? "" : ", without close frames of both sides") + reason)
             }
         }
 

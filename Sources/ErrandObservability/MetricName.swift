@@ -16,6 +16,9 @@ enum MetricName {
     static let cacheEvictions = "errand.cache.evictions"
     static let closedConnections = "errand.connections.closed"
     static let connections = "errand.connections"
+    static let webSocketMessages = "errand.websocket.messages"
+    static let webSocketBytes = "errand.websocket.bytes"
+    static let webSocketsClosed = "errand.websocket.closed"
     static let circuitState = "errand.circuit.state"
     static let circuitChanges = "errand.circuit.changes"
 }

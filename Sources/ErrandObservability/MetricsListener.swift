@@ -93,7 +93,27 @@
                         MetricName.retries,
                         [endpoint(event), (HTTPAttribute.errorType, HTTPAttribute.type(of: error))])
                 case .circuitChanged(let host, let state): change(host, state)
+                case .webSocket(let webSocket): handle(webSocket, of: event)
                 default: handleCache(event)
+                }
+            }
+
+            private func handle(_ webSocket: WebSocketEvent, of event: RequestEvent) {
+                switch webSocket {
+                case .message(let message):
+                    let dimensions = [
+                        endpoint(event), (HTTPAttribute.direction, message.direction.rawValue),
+                    ]
+                    handles.count(
+                        MetricSeries(MetricName.webSocketMessages, dimensions), by: message.count)
+                    handles.count(
+                        MetricSeries(MetricName.webSocketBytes, dimensions),
+                        by: Int(clamping: message.bytesOnWire))
+                case .closed(let close):
+                    count(
+                        MetricName.webSocketsClosed,
+                        [endpoint(event), (HTTPAttribute.closeCode, close.code.bounded)])
+                case .opened, .roundTrip: break
                 }
             }
 

@@ -64,6 +64,12 @@
             case .waitingForConnectivity: ("errand.waiting_for_connectivity", [:])
             case .suspended: ("errand.suspended", [:])
             case .continued: ("errand.continued", [:])
+            case .webSocket(.opened): ("errand.websocket.opened", [:])
+            case .webSocket(.closed(let close)):
+                (
+                    "errand.websocket.closed",
+                    [HTTPAttribute.closeCode: .int64(Int64(close.code.rawValue))]
+                )
             case .retrying(_, let error):
                 (
                     "errand.retrying",

@@ -43,7 +43,41 @@ package struct MessageWriter: Sendable {
         if !transfer.interim.isEmpty { entry.interimResponses = transfer.interim.map(interim) }
         entry.error = transfer.end.error?.code.description
         entry.comment = transfer.end.error?.message
+        if let conversation = transfer.conversation {
+            entry.resourceType = "websocket"
+            entry.webSocketMessages = conversation.messages().map { webSocketMessage($0.message) }
+            if conversation.omitted > 0 {
+                let note = "The first \(conversation.omitted) messages were not kept."
+                entry.comment = entry.comment.map { "\($0) \(note)" } ?? note
+            }
+        }
         return entry
+    }
+
+    /// A message of a WebSocket.
+    package func webSocketMessage(
+        _ message: RecordedConversation.Message
+    ) -> HAR.WebSocketMessage {
+        let content = message.content
+        var written = HAR.WebSocketMessage(
+            type: content.direction == .sent ? "send" : "receive",
+            time: message.time.timeIntervalSince1970, opcode: content.isText ? 1 : 2, data: "")
+        guard let payload = content.payload else {
+            written.comment = "The payload of \(content.bytes) bytes was not kept."
+            return written
+        }
+        guard payload.count <= maximumBodyBytes else {
+            written.comment = tooLarge(Int64(payload.count))
+            return written
+        }
+        guard let bytes = rules.redacted(body: payload, contentType: nil) else {
+            written.comment = "The payload is withheld, because secrets in it cannot be recognized."
+            return written
+        }
+        written.data =
+            content.isText
+            ? String(decoding: bytes, as: UTF8.self) : bytes.base64EncodedString()
+        return written
     }
 
     /// The entry of a response that comes from the store.

@@ -83,9 +83,15 @@ public struct HAR: Sendable, Hashable, Codable {
         public var fromCache: String?
         /// The code of the error that ended the request; `nil` for a complete response.
         public var error: String?
+        /// The kind of resource, as Chromium writes it: `websocket` for a WebSocket; otherwise `nil`.
+        public var resourceType: String?
+        /// The messages of a WebSocket, as Chromium writes them; `nil` for other entries.
+        public var webSocketMessages: [WebSocketMessage]?
 
         private enum CodingKeys: String, CodingKey {
             case startedDateTime, time, request, response, cache, timings, serverIPAddress, comment
+            case resourceType = "_resourceType"
+            case webSocketMessages = "_webSocketMessages"
             case connection
             case interimResponses = "_interimResponses"
             case fromCache = "_fromCache"
@@ -165,6 +171,20 @@ public struct HAR: Sendable, Hashable, Codable {
         public var statusText: String
         /// The header fields.
         public var headers: [NameValue]
+    }
+
+    /// A message of a WebSocket.
+    public struct WebSocketMessage: Sendable, Hashable, Codable {
+        /// The direction: `send` or `receive`; other tools also write `error`.
+        public var type: String
+        /// The time in seconds since 1970.
+        public var time: Double
+        /// The opcode of RFC 6455 §5.2: 1 for text, 2 for a binary message.
+        public var opcode: Int
+        /// The text, or the bytes in base64; empty if they were not recorded, with the reason in ``comment``.
+        public var data: String
+        /// Why ``data`` is missing; `nil` if it is not.
+        public var comment: String?
     }
 
     /// A name and a value.
@@ -353,5 +373,8 @@ extension HAR.Entry {
         comment = try values.decodeIfPresent(String.self, forKey: .comment)
         fromCache = try values.decodeIfPresent(String.self, forKey: .fromCache)
         error = try values.decodeIfPresent(String.self, forKey: .error)
+        resourceType = try values.decodeIfPresent(String.self, forKey: .resourceType)
+        webSocketMessages = try values.decodeIfPresent(
+            [HAR.WebSocketMessage].self, forKey: .webSocketMessages)
     }
 }

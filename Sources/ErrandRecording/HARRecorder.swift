@@ -20,7 +20,8 @@ import Synchronization
 /// is killed, and only its owner can read it. Entries are in the order in which the requests ended.
 ///
 /// Memory: bodies up to ``Options/maximumBodyBytes`` are kept until their entry is written, and at most
-/// ``Options/maximumMemory`` of all bodies. The entry's comment states which bytes are missing.
+/// ``Options/maximumMemory`` of all bodies. The entry's comment states which bytes are missing. A WebSocket's entry is
+/// written when the connection ends, with its latest messages: up to 10,000, of ``Options/maximumBodyBytes`` together.
 ///
 /// A failure to write does not fail a request: ``finish()`` throws it.
 public final class HARRecorder: Interceptor {
@@ -94,7 +95,8 @@ public final class HARRecorder: Interceptor {
                 append(entry)
                 onEntry(entry)
                 memory.release(
-                    transfer.body.bytes.count + (transfer.streamedBody?.bytes.count ?? 0))
+                    transfer.body.bytes.count + (transfer.streamedBody?.bytes.count ?? 0)
+                        + (transfer.conversation?.bytes ?? 0))
             }
         }
     }

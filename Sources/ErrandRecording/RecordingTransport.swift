@@ -21,6 +21,8 @@ package struct RecordedTransfer: Sendable {
     package var connection: Response.Connection?
     /// The body of the response, after content decoding.
     package var body = RecordedBody()
+    /// The messages of a WebSocket; `nil` for other transfers.
+    package var conversation: RecordedConversation?
     /// The end, without values while the transfer runs.
     package var end: TransferEnd {
         get { sharedEnd?.value ?? TransferEnd() }
@@ -87,7 +89,7 @@ package final class RecordingTransport: ConnectionReporting {
     package func shutDown() { inner.shutDown() }
 
     /// Notes what a transfer delivers, and passes it on.
-    fileprivate final class Observer: ForwardingReceiver {
+    fileprivate final class Observer: ForwardingReceiver, WebSocketObserver {
         private let transfer: Mutex<RecordedTransfer>
         let receiver: any TransferReceiver
         private let limit: Int
@@ -119,7 +121,24 @@ package final class RecordingTransport: ConnectionReporting {
             receiver.didReceive(head: head)
         }
 
+        func didSwitchProtocols(_ head: ResponseHead) -> any BodySource {
+            transfer.withLock { transfer in
+                transfer.head = head
+                transfer.conversation = RecordedConversation(
+                    RecordedConversation.Limits(bytes: limit))
+            }
+            guard let owner = receiver as? any ConnectionOwner else {
+                return DataBodySource(Data())
+            }
+            owner.addObserver(self)
+            return owner.didSwitchProtocols(head)
+        }
+
         func didReceive(bytes: UnsafeRawBufferPointer) -> Demand {
+            // Of a WebSocket, the messages are kept.
+            guard transfer.withLock({ $0.conversation == nil }) else {
+                return receiver.didReceive(bytes: bytes)
+            }
             // The buffer is valid until the end of this call only, which the lock does not outlive.
             nonisolated(unsafe) let bytes = bytes
             transfer.withLock { $0.body.append(bytes, limit: limit, in: memory) }
@@ -141,6 +160,7 @@ package final class RecordingTransport: ConnectionReporting {
                 transfer.end = end
                 defer { transfer.body = RecordedBody() }
                 defer { transfer.streamedBody = nil }
+                defer { transfer.conversation = nil }
                 return transfer
             }
             record(ended)
@@ -153,6 +173,12 @@ package final class RecordingTransport: ConnectionReporting {
                 transfer.streamedBody?.restart(in: memory)
                 transfer.streamedBody = RecordedBody()
             }
+        }
+
+        let observesWebSocket = true
+
+        func observe(_ event: WebSocketEvent) {
+            transfer.withLock { $0.conversation?.add(event, at: Date(), in: memory) }
         }
 
         func sends(_ chunk: Data) {

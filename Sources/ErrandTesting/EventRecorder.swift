@@ -17,11 +17,18 @@ public final class EventRecorder: RequestEventListener {
 
     /// Whether the recorder receives the events of parts of bodies.
     public let observesChunks: Bool
+    /// Whether the recorded messages of WebSockets have their payload.
+    public let observesMessagePayloads: Bool
 
     /// Creates a recorder without events.
     ///
-    /// - Parameter observesChunks: Whether it receives the events of parts of bodies. Default false.
-    public init(observesChunks: Bool = false) { self.observesChunks = observesChunks }
+    /// - Parameters:
+    ///   - observesChunks: Whether it receives the events of parts of bodies. Default false.
+    ///   - observesMessagePayloads: Whether messages of WebSockets have their payload. Default false.
+    public init(observesChunks: Bool = false, observesMessagePayloads: Bool = false) {
+        self.observesChunks = observesChunks
+        self.observesMessagePayloads = observesMessagePayloads
+    }
 
     /// Records the event.
     public func handle(_ event: RequestEvent) {

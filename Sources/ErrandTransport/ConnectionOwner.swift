@@ -1,3 +1,5 @@
+package import ErrandHTTP
+
 /// A receiver that takes over the connection after 101 (Switching Protocols), RFC 9110 §7.8.
 ///
 /// A request with the header `Upgrade` whose receiver conforms to this protocol accepts 101 with a header `Upgrade` as
@@ -24,6 +26,11 @@ package protocol ConnectionOwner: TransferReceiver {
     /// Default: `nil`, for HTTP/1.1 only.
     var extendedProtocol: String? { get }
 
+    /// Adds an observer of the messages of a WebSocket; called before ``didSwitchProtocols(_:)``.
+    ///
+    /// Default: does nothing.
+    func addObserver(_ observer: any WebSocketObserver)
+
     /// Called with the head of the response, 101 or a success of CONNECT, instead of
     /// ``TransferReceiver/didReceive(head:)``; returns the bytes to send.
     func didSwitchProtocols(_ head: ResponseHead) -> any BodySource
@@ -35,4 +42,14 @@ package protocol ConnectionOwner: TransferReceiver {
 extension ConnectionOwner {
     package var acceptsConnection: Bool { true }
     package var extendedProtocol: String? { nil }
+    package func addObserver(_ observer: any WebSocketObserver) {}
+}
+
+/// Observes the messages of a WebSocket, which a transport sees as bytes only.
+package protocol WebSocketObserver: AnyObject, Sendable {
+    /// Whether events are wanted; read before each event is made.
+    var observesWebSocket: Bool { get }
+
+    /// Called with each event, in order and one at a time, on any thread; must not block.
+    func observe(_ event: WebSocketEvent)
 }

@@ -35,5 +35,7 @@ extension ForwardingReceiver {
         owner?.didSwitchProtocols(head) ?? DataBodySource(Data())
     }
 
+    package func addObserver(_ observer: any WebSocketObserver) { owner?.addObserver(observer) }
+
     package func didReceiveEnd() { owner?.didReceiveEnd() }
 }

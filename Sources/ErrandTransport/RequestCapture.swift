@@ -29,6 +29,9 @@ package protocol RequestCapture: AnyObject, Sendable {
     /// Called when the connection of a transfer is known, on a thread of the transport; again for a further connection.
     func transferUses(_ connection: Response.Connection, _ transfer: Int)
 
+    /// Called with each event of the WebSocket of a transfer, in order; messages have their payload.
+    func webSocket(_ event: WebSocketEvent, _ transfer: Int)
+
     /// Called once at the end of a transfer.
     ///
     /// - Parameters:

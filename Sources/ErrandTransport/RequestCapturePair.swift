@@ -69,6 +69,12 @@ package final class RequestCapturePair: RequestCapture {
         second.transferUses(connection, number.second)
     }
 
+    package func webSocket(_ event: WebSocketEvent, _ transfer: Int) {
+        let number = numbers.withLock { $0[transfer] }
+        first.webSocket(event, number.first)
+        second.webSocket(event, number.second)
+    }
+
     package func transferEnded(
         _ transfer: Int, _ head: ResponseHead?, _ body: Response.Body?, _ error: RequestError?,
         _ end: Shared<TransferEnd>

@@ -13,6 +13,9 @@ package struct WebSocketFrameParser: Sendable {
         package let isCompressed: Bool
         /// The number of bytes of the payload.
         package let length: UInt64
+
+        /// The number of bytes of the header itself (RFC 6455 §5.2), without a mask.
+        var headerLength: UInt64 { length <= 125 ? 2 : length <= 0xFFFF ? 4 : 10 }
     }
 
     package enum Item {

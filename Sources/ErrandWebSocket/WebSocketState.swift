@@ -32,6 +32,8 @@ package struct WebSocketState: ~Copyable, Sendable {
         package let bytes: UnsafeRawBufferPointer
         /// Whether the message is complete; its text is valid UTF-8 then.
         package let endsMessage: Bool
+        /// The number of bytes of the message's frames so far, with their headers.
+        package let bytesOnWire: UInt64
     }
 
     /// The only end of a connection.
@@ -77,6 +79,8 @@ package struct WebSocketState: ~Copyable, Sendable {
         /// The bytes on the wire, and after decompression.
         var consumed: UInt64 = 0
         var produced: UInt64 = 0
+        /// The bytes of the frames' headers.
+        var headers: UInt64 = 0
         var text = UTF8Validator()
     }
 
@@ -230,6 +234,7 @@ package struct WebSocketState: ~Copyable, Sendable {
                 isText: header.opcode == .text, isCompressed: header.isCompressed,
                 isLast: header.endsMessage)
         }
+        incoming?.headers += header.headerLength
         guard let incoming else { return nil }
         if !incoming.isCompressed {
             let (total, overflows) = incoming.produced.addingReportingOverflow(header.length)
@@ -290,7 +295,9 @@ package struct WebSocketState: ~Copyable, Sendable {
     /// `nil` for no bytes that end nothing.
     private func content(_ bytes: UnsafeRawBufferPointer, endsMessage: Bool) -> Content? {
         guard let incoming, endsMessage || !bytes.isEmpty else { return nil }
-        return Content(isText: incoming.isText, bytes: bytes, endsMessage: endsMessage)
+        return Content(
+            isText: incoming.isText, bytes: bytes, endsMessage: endsMessage,
+            bytesOnWire: incoming.consumed + incoming.headers)
     }
 
     /// Counts and checks bytes of a message.

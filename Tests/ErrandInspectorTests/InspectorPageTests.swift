@@ -94,6 +94,22 @@
                 traffic.burst(10_000)
                 return LoopbackResponse(body: "recorded")
             }
+            server.route("/socket") { _ in
+                traffic.openSocket()
+                return LoopbackResponse(body: "open")
+            }
+            server.route("/message") { _ in
+                traffic.exchange(.sent, "late message")
+                return LoopbackResponse(body: "sent")
+            }
+            server.route("/flood") { _ in
+                for number in 0..<1500 { traffic.exchange(.received, "flood \(number)") }
+                return LoopbackResponse(body: "sent")
+            }
+            server.route("/close") { _ in
+                traffic.closeSocket()
+                return LoopbackResponse(body: "closed")
+            }
             server.route("/last") { _ in
                 let last = transport.requests.last
                 return LoopbackResponse(

@@ -114,6 +114,7 @@ struct SeveralInspectorsTests {
         let numbers = (1...2).map { capture.transferStarted(request, attempt: $0) }
         let connection = Response.Connection(host: "a", port: 80, isSecure: false)
         capture.transferUses(connection, numbers[1])
+        capture.webSocket(.roundTrip(.seconds(1)), numbers[1])
         capture.transferEnded(numbers[1], nil, nil, nil, Shared(TransferEnd()))
         capture.transferEnded(numbers[0], nil, nil, nil, Shared(TransferEnd()))
         capture.requestEnded(.failure(.cancelled), nil)
@@ -121,7 +122,8 @@ struct SeveralInspectorsTests {
             #expect(
                 capture.calls.withLock { $0 } == [
                     "started \(number), attempt 1", "started \(number + 1), attempt 2",
-                    "\(number + 1) uses a", "\(number + 1) ended", "\(number) ended",
+                    "\(number + 1) uses a", "\(number + 1) roundTrip(1.0 seconds)",
+                    "\(number + 1) ended", "\(number) ended",
                     "request ended",
                 ])
         }
@@ -159,6 +161,9 @@ struct SeveralInspectorsTests {
         func transport(of transfer: Int, over transport: any Transport) -> (any Transport)? { nil }
         func transferUses(_ connection: Response.Connection, _ transfer: Int) {
             calls.withLock { $0.append("\(transfer) uses \(connection.host)") }
+        }
+        func webSocket(_ event: WebSocketEvent, _ transfer: Int) {
+            calls.withLock { $0.append("\(transfer) \(event)") }
         }
         func transferEnded(
             _ transfer: Int, _ head: ResponseHead?, _ body: Response.Body?,

@@ -1,4 +1,5 @@
 #if os(Linux)
+    import Errand
     import ErrandCurl
     import ErrandRecording
     import ErrandTesting
@@ -18,6 +19,7 @@
             var type: String?
             var duration: Double
             var fromCache: Bool
+            var messages: [String]
             var content: String?
         }
 
@@ -108,6 +110,54 @@
             #expect(item.body == Data(#"{"received":7,"token":"REDACTED"}"#.utf8))
             #expect(try await run(requests[1], cassette).body == image)
             #expect(cassette.unusedRecordings.isEmpty)
+        }
+
+        final class Chat: BaseRequest, MessageEndpoint {
+            typealias Incoming = Data
+            typealias Outgoing = String
+            override var url: EndpointURL { "echo?token=chromium" }
+        }
+
+        /// A WebSocket of the package websockets: the developer tools show its messages, and export them as they were.
+        @Test func messagesOfWebSocketsAreImportedAndExported() async throws {
+            let file = try TemporaryFile(name: "session.har")
+            let exported = file.url.deletingLastPathComponent().appendingPathComponent(
+                "chromium.har")
+            let recorder = try HARRecorder(writingTo: file.url)
+            var configuration = Configuration()
+            configuration.baseURL = EndpointURL(
+                raw: "ws://127.0.0.1:\(try Peers.get().port(.webSocket))")
+            let transport = recorder.transport(over: CurlTransport())
+            let agent = RequestAgent(configuration: configuration, transport: transport)
+            let socket = try await Chat().connect(on: agent)
+            // Long enough to be compressed.
+            let text = String(repeating: "compressed ", count: 100)
+            let lines = [#"{"token":"hunter2","text":"€"}"#, text]
+            for line in lines { try await socket.send(line) }
+            var messages = socket.messages.makeAsyncIterator()
+            for line in lines { #expect(try await messages.next() == Data(line.utf8)) }
+            socket.close()
+            #expect(try await messages.next() == nil)
+            await socket.task.untilEnded()
+            try await recorder.finish()
+            transport.shutDown()
+
+            let shown = try await export(file.url, to: exported)
+            let secret = #"{"token":"REDACTED","text":"€"}"#
+            #expect(
+                shown.map(\.messages) == [
+                    [
+                        "send 1 \(secret)", "send 1 \(text)", "receive 1 \(secret)",
+                        "receive 1 \(text)",
+                    ]
+                ])
+            let (own, chromiums) = (try HAR(contentsOf: file.url), try HAR(contentsOf: exported))
+            let (entry, copy) = (try #require(own.log.entries.first), chromiums.log.entries.first)
+            #expect(entry.resourceType == "websocket" && copy?.resourceType == "websocket")
+            #expect(copy?.webSocketMessages?.map(\.data) == entry.webSocketMessages?.map(\.data))
+            #expect(copy?.webSocketMessages?.map(\.opcode) == [1, 1, 1, 1])
+            let times = zip(copy?.webSocketMessages ?? [], entry.webSocketMessages ?? [])
+            #expect(times.allSatisfy { abs($0.time - $1.time) < 0.001 })
         }
     }
 #endif

@@ -48,6 +48,13 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
         var timer: Task<Void, Never>?
         /// The stream of the request, whose release would cancel it; until the end of the transfer.
         var stream: ResponseStream?
+        /// Until the end of the transfer.
+        var observers: [any WebSocketObserver] = []
+        /// The events that ``deliverEvents()`` passes to the observers.
+        var events: [WebSocketEvent] = []
+        var deliverEvents: (@Sendable () -> Void)?
+        /// The bytes, before compression and in frames, of the message that is sent in fragments.
+        var fragments: (bytes: Int, onWire: Int) = (0, 0)
     }
 
     /// What a change of the state has caused.
@@ -56,8 +63,10 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
         var resume: (@Sendable () -> Void)?
         var reader: UnsafeContinuation<Void, Never>?
         var senders: [UnsafeContinuation<Void, Never>] = []
+        var events: (@Sendable () -> Void)?
 
         func perform() {
+            events?()
             readable?()
             resume?()
             reader?.resume()
@@ -66,6 +75,8 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
     }
 
     private let state = Mutex(State())
+    /// Held while observers are called, which orders the calls of several threads.
+    private let delivery = Mutex(())
     private let options: WebSocketOptions
     private let base: EndpointURL?
     private let clock: any RequestClock
@@ -117,16 +128,24 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
     }
 
     func begin(
-        _ head: ResponseHead, resume: @escaping @Sendable () -> Void
+        _ head: ResponseHead, observers: [any WebSocketObserver],
+        resume: @escaping @Sendable () -> Void
     ) throws(RequestError) -> any BodySource {
         let (limits, now) = (options.limits, clock.uptime)
         do throws(WebSocketFault) {
             let agreement = try state.withLock { $0.handshake }?.agreement(head.headers)
+            let opened = WebSocketEvent.opened(
+                subprotocol: agreement?.subprotocol,
+                extensions: head.headers[.secWebSocketExtensions])
             state.withLock { state in
                 state.agreement = agreement ?? WebSocketHandshake.Agreement()
                 state.socket = WebSocketState(limits, deflate: agreement?.deflate, at: now)
                 state.resume = resume
+                state.observers = observers
+                state.deliverEvents = { [weak self] in self?.deliverEvents() }
+                Self.note(opened, &state)
             }
+            deliverEvents()
         } catch {
             throw RequestError(
                 .badServerResponse, stage: .transport,
@@ -179,8 +198,10 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
         }
         timer?.cancel()
         actions.perform()
+        // They have got the last event.
+        let observers = state.withLock { exchange(&$0.observers, with: []) }
         // Released after the lock.
-        withExtendedLifetime(stream) {}
+        withExtendedLifetime((stream, observers)) {}
     }
 
     // MARK: - Input
@@ -202,10 +223,18 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
                 state.partial.append(contentsOf: content.bytes)
                 guard content.endsMessage else { continue }
                 let bytes = exchange(&state.partial, with: Data())
+                note(
+                    .message(
+                        WebSocketEvent.Message(
+                            .received, isText: content.isText, bytes: Int64(bytes.count),
+                            bytesOnWire: Int64(clamping: content.bytesOnWire), payload: bytes)),
+                    &state)
                 state.messages.append(Message(isText: content.isText, bytes: bytes))
                 // An empty message waits, too.
                 state.waitingBytes += bytes.count + 64
-            case .roundTrip(let duration): state.roundTrip = duration
+            case .roundTrip(let duration):
+                state.roundTrip = duration
+                note(.roundTrip(duration), &state)
             case .ended(let end): finish(end, &state)
             }
         }
@@ -241,6 +270,33 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
     private static func finish(_ end: WebSocketState.End, _ state: inout State) {
         state.end = end
         state.partial = Data()
+        note(.closed(close(of: end)), &state)
+    }
+
+    // MARK: - Events
+
+    /// Adds an event, if an observer wants it.
+    private static func note(_ event: @autoclosure () -> WebSocketEvent, _ state: inout State) {
+        guard state.observers.contains(where: \.observesWebSocket) else { return }
+        state.events.append(event())
+    }
+
+    private static func close(of end: WebSocketState.End) -> WebSocketClose {
+        WebSocketClose(code: end.code, reason: end.reason, isClean: end.isClean)
+    }
+
+    /// Passes the events to the observers; when it returns, those that were added before have been passed on.
+    private func deliverEvents() {
+        delivery.withLock { _ in
+            let (events, observers) = state.withLock { state in
+                (exchange(&state.events, with: []), state.observers)
+            }
+            for event in events {
+                for observer in observers where observer.observesWebSocket {
+                    observer.observe(event)
+                }
+            }
+        }
     }
 
     /// What the users and the transfer can do now.
@@ -255,6 +311,7 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
         if hasEnded || state.output.count < limit {
             actions.senders = exchange(&state.senders, with: [])
         }
+        if !state.events.isEmpty { actions.events = state.deliverEvents }
         return actions
     }
 
@@ -316,11 +373,21 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
         _ bytes: Data, endsMessage: Bool
     ) async throws(RequestError) {
         try await performWhenRoom(isFragment: true) { state in
+            let before = state.output.count
             bytes.withUnsafeBytes { bytes in
                 _ = state.socket?.sendFragment(
                     bytes, isText: false, endsMessage: endsMessage, into: &state.output)
             }
-            if endsMessage { state.isSendingFragments = false }
+            state.fragments.bytes += bytes.count
+            state.fragments.onWire += state.output.count - before
+            guard endsMessage else { return }
+            state.isSendingFragments = false
+            let sent = exchange(&state.fragments, with: (0, 0))
+            Self.note(
+                .message(
+                    WebSocketEvent.Message(
+                        .sent, isText: false, bytes: Int64(sent.bytes),
+                        bytesOnWire: Int64(sent.onWire))), &state)
         }
     }
 
@@ -356,10 +423,17 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
     }
 
     private static func write(_ bytes: Data, isText: Bool, _ state: inout State) {
+        let before = state.output.count
         bytes.withUnsafeBytes { bytes in
             // False only without a connection, which the caller has checked.
             _ = state.socket?.send(bytes, isText: isText, into: &state.output)
         }
+        let written = state.output.count - before
+        note(
+            .message(
+                WebSocketEvent.Message(
+                    .sent, isText: isText, bytes: Int64(bytes.count), bytesOnWire: Int64(written),
+                    payload: bytes)), &state)
     }
 
     private nonisolated(nonsending) func waitForRoom(isFragment: Bool) async {
@@ -487,8 +561,7 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
             message = "The connection of the WebSocket ended without a close frame."
         }
         var error = RequestError(.webSocketClosed, stage: .transport, message)
-        error.webSocketClose = WebSocketClose(
-            code: end.code, reason: end.reason, isClean: end.isClean)
+        error.webSocketClose = close(of: end)
         return error
     }
 

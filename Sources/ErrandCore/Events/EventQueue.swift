@@ -25,6 +25,8 @@ package struct EventQueue: Sendable {
 
     /// The number of waiting events from which on parts of bodies are combined, because a listener is slow.
     package static let maximumChunks = 1024
+    /// The number of the kinds of messages: text and binary in both directions.
+    private static let messageKinds = 4
     /// The number of events between two of the pipeline: the connection, the head of the response, and the next one.
     private static let usualCount = 3
 
@@ -54,14 +56,22 @@ package struct EventQueue: Sendable {
     /// - Returns: Whether the caller must schedule a drain, which calls ``begin()``.
     package mutating func leave(_ event: RequestEvent) -> Bool {
         guard admits(event.kind) else { return false }
-        if waiting.count >= Self.maximumChunks, waiting[waiting.count - 1].absorb(event) {
-            return false
-        }
+        if waiting.count >= Self.maximumChunks, combine(event) { return false }
         if waiting.isEmpty { waiting.reserveCapacity(Self.usualCount) }
         waiting.append(event)
         guard !isDelivering, !isDrainScheduled else { return false }
         isDrainScheduled = true
         return true
+    }
+
+    /// Adds the event to the last one, or a message to one of the last messages; returns false if none is of its kind.
+    private mutating func combine(_ event: RequestEvent) -> Bool {
+        guard event.kind.isMessage else { return waiting[waiting.count - 1].absorb(event) }
+        for index in waiting.indices.suffix(Self.messageKinds).reversed() {
+            guard waiting[index].kind.isMessage else { return false }
+            if waiting[index].absorb(event) { return true }
+        }
+        return false
     }
 
     /// Starts the delivery of a scheduled drain; no events if none waits or another thread delivers.
@@ -148,11 +158,22 @@ extension RequestEvent.Kind {
     /// Whether the event is about the progress of the request.
     package var isProgress: Bool { if case .progress = self { true } else { false } }
 
+    /// Whether the event is a message of a WebSocket.
+    package var isMessage: Bool { if case .webSocket(.message) = self { true } else { false } }
+
     /// Whether the event is the last one that every listener receives.
     package var isEnd: Bool { if case .ended = self { true } else { false } }
 }
 
 extension RequestEvent {
+    /// The event without the payload of a message.
+    package var withoutPayload: RequestEvent {
+        guard case .webSocket(let event) = kind else { return self }
+        var copy = self
+        copy.kind = .webSocket(event.withoutPayload)
+        return copy
+    }
+
     /// Adds the size of the following part of the same body; returns false for other events.
     fileprivate mutating func absorb(_ next: RequestEvent) -> Bool {
         switch (kind, next.kind) {
@@ -162,6 +183,9 @@ extension RequestEvent {
         case (.chunkReceived(let attempt, let bytes), .chunkReceived(let other, let more))
         where attempt == other:
             kind = .chunkReceived(attempt: attempt, bytes: bytes + more)
+        case (.webSocket(.message(var message)), .webSocket(.message(let next))):
+            guard message.absorb(next) else { return false }
+            kind = .webSocket(.message(message))
         // The newest value is enough for a slow listener.
         case (.progress, .progress): kind = next.kind
         default: return false

@@ -8,6 +8,7 @@ extension KindForm {
         if let kind = try ofCache() { return kind }
         if let kind = try ofWait() { return kind }
         if let kind = try ofTransfer() { return kind }
+        if let event = try ofWebSocket() { return .webSocket(event) }
         if let kind = try ofAttempt() { return kind }
         throw UnknownValue()
     }
@@ -80,6 +81,22 @@ extension KindForm {
             .transferEnded(attempt: try number(), try require(timings, "timings"), error)
         case "pinMismatch": .pinMismatch(try require(mismatch, "mismatch"))
         default: nil
+        }
+    }
+
+    private func ofWebSocket() throws -> WebSocketEvent? {
+        guard type == "webSocket" else { return nil }
+        return switch try require(event, "event") {
+        case "opened": .opened(subprotocol: subprotocol, extensions: extensions)
+        case "message":
+            .message(
+                WebSocketEvent.Message(
+                    try named(direction, "direction"), isText: try require(isText, "isText"),
+                    count: try require(count, "count"), bytes: try size(),
+                    bytesOnWire: try require(bytesOnWire, "bytesOnWire")))
+        case "roundTrip": .roundTrip(try time())
+        case "closed": .closed(try require(close, "close"))
+        default: throw UnknownValue()
         }
     }
 

@@ -5,7 +5,7 @@ extension KindForm {
     init(_ kind: RequestEvent.Kind) {
         self =
             Self.ofTask(kind) ?? Self.ofCache(kind) ?? Self.ofWait(kind) ?? Self.ofTransfer(kind)
-            ?? Self.ofAttempt(kind)
+            ?? Self.ofWebSocket(kind) ?? Self.ofAttempt(kind)
     }
 
     private init(_ type: String, _ change: (inout KindForm) -> Void) {
@@ -99,6 +99,24 @@ extension KindForm {
             }
         case .pinMismatch(let mismatch): KindForm("pinMismatch") { $0.mismatch = mismatch }
         default: nil
+        }
+    }
+
+    private static func ofWebSocket(_ kind: RequestEvent.Kind) -> KindForm? {
+        guard case .webSocket(let event) = kind else { return nil }
+        return KindForm("webSocket") { form in
+            switch event {
+            case .opened(let subprotocol, let extensions):
+                (form.event, form.subprotocol) = ("opened", subprotocol)
+                form.extensions = extensions
+            case .message(let message):
+                (form.event, form.count) = ("message", message.count)
+                (form.direction, form.isText) = (message.direction.rawValue, message.isText)
+                (form.bytes, form.bytesOnWire) = (message.bytes, message.bytesOnWire)
+            case .roundTrip(let time):
+                (form.event, form.duration) = ("roundTrip", time.wholeNanoseconds)
+            case .closed(let close): (form.event, form.close) = ("closed", close)
+            }
         }
     }
 

@@ -2,8 +2,8 @@ import ErrandHTTP
 import Foundation
 import HTTPTypes
 
-/// The form as JSON, for files and other processes; ``RequestEvent/metadata`` and ``RequestEvent/response`` are not in
-/// it.
+/// The form as JSON, for files and other processes; ``RequestEvent/metadata``, ``RequestEvent/response`` and the payloads
+/// of messages are not in it.
 ///
 ///     {"taskID": "…", "endpoint": "GetUser", "tag": 0, "uptime": 81276000000,
 ///      "kind": {"type": "headReceived", "attempt": 1, "status": 200}}
@@ -85,6 +85,15 @@ struct KindForm: Codable {
     var connection: Response.Connection?
     var mismatch: PinMismatch?
     var progress: Progress?
+    /// The name of the case of a ``WebSocketEvent``.
+    var event: String?
+    var subprotocol: String?
+    var extensions: String?
+    var direction: String?
+    var isText: Bool?
+    var count: Int?
+    var bytesOnWire: Int64?
+    var close: WebSocketClose?
 
     /// The members of the progress.
     struct Progress: Codable {

@@ -196,6 +196,10 @@ public struct RequestEvent: Sendable {
         case retrying(after: Duration, RequestError)
         /// A download resumes at this offset.
         case resumed(offset: Int64)
+        /// An event of the request's WebSocket: opened, a message, a round trip, closed.
+        ///
+        /// Messages have a payload only for listeners with ``RequestEventListener/observesMessagePayloads``.
+        indirect case webSocket(WebSocketEvent)
         /// The response passed validation, or failed with this error.
         case validated(RequestError?)
         /// The task ended.
@@ -259,6 +263,11 @@ public protocol RequestEventListener: Sendable {
     ///
     /// Read when the configuration is set. Default false, because it costs a timer and a measurement for each request.
     var observesProgress: Bool { get }
+
+    /// Whether the messages of WebSockets that the listener receives have their payload.
+    ///
+    /// Read when the configuration is set. Default false, because payloads may contain secrets and occupy memory.
+    var observesMessagePayloads: Bool { get }
 }
 
 extension RequestEventListener {
@@ -268,4 +277,6 @@ extension RequestEventListener {
     public var observesChunks: Bool { false }
     /// Receives no events of progress.
     public var observesProgress: Bool { false }
+    /// Receives messages without payload.
+    public var observesMessagePayloads: Bool { false }
 }

@@ -9,10 +9,13 @@ package protocol ConnectionUpgrade: AnyObject, Sendable {
 
     /// Called with the head of the 101 response; returns the bytes to send.
     ///
-    /// - Parameter resume: Continues the transfer after ``Demand/pause``.
+    /// - Parameters:
+    ///   - observers: The observers of messages, until the end of the connection.
+    ///   - resume: Continues the transfer after ``Demand/pause``.
     /// - Throws: The error with which the transfer ends, if the response does not accept the offer.
     func begin(
-        _ head: ResponseHead, resume: @escaping @Sendable () -> Void
+        _ head: ResponseHead, observers: [any WebSocketObserver],
+        resume: @escaping @Sendable () -> Void
     ) throws(RequestError) -> any BodySource
 
     /// Called with bytes of the server, which are valid only during the call.

@@ -421,6 +421,7 @@ package final class TaskContext: Sendable, ListenerQueue.Drainable {
     private func notify(_ event: RequestEvent) {
         sharedConfiguration.listeners.receive(event)
         guard event.kind.isEnd || hasReaders.load(ordering: .acquiring) else { return }
-        if !event.kind.isChunk, !event.kind.isProgress { yieldToReaders(event) }
+        guard !event.kind.isChunk, !event.kind.isProgress else { return }
+        yieldToReaders(event.kind.isMessage ? event.withoutPayload : event)
     }
 }

@@ -30,6 +30,8 @@ final class ResponseCollector: StreamReceiver, ConnectionOwner {
         var channel: BodyChannel?
         /// The owner of the connection after 101.
         var owner: (any ConnectionUpgrade)?
+        /// The observers of a WebSocket, until it is opened.
+        var observers: [any WebSocketObserver] = []
         var waiter: UnsafeContinuation<Void, Never>?
 
         /// Records the end; only the first one counts.
@@ -201,13 +203,20 @@ final class ResponseCollector: StreamReceiver, ConnectionOwner {
         context.emitAsynchronously(.headReceived(attempt: attempt, head.status))
         do throws(RequestError) {
             guard let upgrade = context.description.upgrade else { throw .cancelled }
-            let source = try upgrade.begin(head) { [weak self] in self?.resume() }
+            let observers = state.withLock { exchange(&$0.observers, with: []) }
+            let source = try upgrade.begin(head, observers: observers + [self]) {
+                [weak self] in self?.resume()
+            }
             state.withLock { ($0.head, $0.owner) = (head, upgrade) }
             openChannel()
             return source
         } catch {
             return FailedSource(error)
         }
+    }
+
+    func addObserver(_ observer: any WebSocketObserver) {
+        state.withLock { $0.observers.append(observer) }
     }
 
     func didReceiveEnd() { state.withLock { $0.owner }?.receiveEnd() }
@@ -346,6 +355,16 @@ final class ResponseCollector: StreamReceiver, ConnectionOwner {
         guard let waiter else { return }
         context.pause.detach(transfer)
         context.startBarrier.wake(waiter)
+    }
+}
+
+extension ResponseCollector: WebSocketObserver {
+    var observesWebSocket: Bool { captured != nil || context.isObserved }
+
+    func observe(_ event: WebSocketEvent) {
+        if let captured { context.capture?.webSocket(event, captured) }
+        let hasPayload = context.sharedConfiguration.listeners.observesMessagePayloads
+        context.emitAsynchronously(.webSocket(hasPayload ? event : event.withoutPayload))
     }
 }
 

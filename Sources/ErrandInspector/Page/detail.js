@@ -94,12 +94,16 @@ const detail = {
     const { row } = this.data;
     const focused = document.activeElement?.id;
     const scroll = this.element.querySelector('.detail-content')?.scrollTop ?? 0;
+    const tabs = this.data.messageCount === undefined ? DETAIL_TABS : [...DETAIL_TABS, ['messages', 'Messages']];
+    if (!tabs.some(([id]) => id === this.tab)) this.tab = 'overview';
     const [kind, text] = statusOf(row);
-    const content = h('div', {
+    // The list of messages changes itself; it keeps its position and the focus.
+    const isKept = this.tab === 'messages' && this.shownTab === 'messages' && this.shownID === row.id;
+    const content = isKept ? null : h('div', {
       class: 'detail-content', role: 'tabpanel', id: 'detail-content', tabIndex: 0,
       'aria-labelledby': `tab-${this.tab}`,
     }, this.content());
-    this.element.replaceChildren(
+    const parts = [
       h('header', { class: 'detail-head' },
         h('span', { class: `status ${kind}` }, String(text)),
         h('strong', {}, row.endpoint), h('span', { class: 'number-mark' }, `#${row.id}`),
@@ -110,13 +114,19 @@ const detail = {
         })),
       h('div', { class: 'detail-url' },
         h('span', { class: 'method', 'data-method': row.method }, row.method), ' ', row.url),
-      tabList('Parts of the request', DETAIL_TABS, this.tab, (tab) => {
+      tabList('Parts of the request', tabs, this.tab, (tab) => {
         this.tab = tab;
         this.shownTab = null;
         this.render();
-      }),
-      content);
-    if (this.shownTab === this.tab && this.shownID === row.id) content.scrollTop = scroll;
+      })];
+    if (isKept) {
+      for (const [index, part] of parts.entries()) this.element.children[index].replaceWith(part);
+      messages.load();
+    } else this.element.replaceChildren(...parts, content);
+    // In a narrow window, the tabs can be scrolled.
+    this.element.querySelector('[role=tab][aria-selected=true]')
+      ?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    if (!isKept && this.shownTab === this.tab && this.shownID === row.id) content.scrollTop = scroll;
     [this.shownTab, this.shownID] = [this.tab, row.id];
     if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
   },
@@ -134,7 +144,10 @@ const detail = {
       buttons.push(button('Cancel', act('cancel')));
     }
     if (this.data.transfers.length) {
-      buttons.push(button('Send again…', () => openReplay(this.data), 'Send the request again, with changes'));
+      // A WebSocket is opened by its endpoint only.
+      if (this.data.messageCount === undefined) {
+        buttons.push(button('Send again…', () => openReplay(this.data), 'Send the request again, with changes'));
+      }
       const copy = h('select', { class: 'button', 'aria-label': 'Copy the request as', onchange: async () => {
         const format = copy.value;
         copy.value = '';
@@ -165,6 +178,7 @@ const detail = {
       case 'response': return [this.chooser(), this.responseBody()];
       case 'timing': return [timingView(this.data.row)];
       case 'events': return [this.events()];
+      case 'messages': return [messages.view(this.data.row.id)];
       default: return this.overview();
     }
   },

@@ -36,7 +36,7 @@ extension PageSource {
         body { display: flex; flex-direction: column; background: var(--background); color: var(--text); overflow: hidden; }
         button, input, select, textarea { font: inherit; color: inherit; }
         :focus-visible { outline: 2px solid var(--accent); outline-offset: -1px; }
-        code, pre, .code, .detail-url, .cell.url, .json, .headers, kbd {
+        code, pre, .code, .detail-url, .cell.url, .json, .headers, .preview, kbd {
           font-family: ui-monospace, "SF Mono", "Cascadia Mono", "JetBrains Mono", "Liberation Mono", "DejaVu Sans Mono",
             monospace;
           font-size: 12px;
@@ -205,6 +205,24 @@ extension PageSource {
         .events .cache { border-color: var(--cache); } .events .error { border-color: var(--bad); color: var(--bad); }
         .events .end { border-color: var(--good); }
 
+        .message-facts { display: flex; flex-wrap: wrap; gap: 4px 16px; margin: 0 0 10px; color: var(--muted);
+          font-variant-numeric: tabular-nums; }
+        .message-state { color: var(--text); font-weight: 600; }
+        .message-bar { display: flex; flex-wrap: wrap; gap: 6px 8px; margin-bottom: 8px; }
+        .messages { list-style: none; margin: 0; padding: 0; }
+        .messages li { border-bottom: 1px solid var(--line); border-left: 3px solid var(--border); }
+        .messages li.sent { border-left-color: var(--good); } .messages li.received { border-left-color: var(--accent); }
+        .message { display: grid; grid-template-columns: 18px minmax(0, 1fr) max-content max-content; gap: 8px; width: 100%;
+          align-items: baseline; padding: 4px 4px 4px 8px; border: 0; background: none; color: inherit; text-align: left;
+          cursor: pointer; font-variant-numeric: tabular-nums; }
+        .message:hover { background: var(--hover); }
+        .message .preview { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+        .message-size, .message time { color: var(--muted); font-size: 12px; }
+        .message-content { padding: 0 8px 0 28px; }
+        .message-content:not(:empty) { padding-bottom: 10px; }
+        .arrow-mark { font-weight: 700; } .arrow-mark.sent { color: var(--good); }
+        .arrow-mark.received { color: var(--accent); }
+
         .body-bar { display: flex; gap: 12px; margin-bottom: 8px; color: var(--muted); font-size: 12px; }
         pre { margin: 0; padding: 10px; border-radius: 6px; background: var(--panel); white-space: pre-wrap;
           overflow-wrap: anywhere; }
@@ -261,6 +279,19 @@ extension PageSource {
         .toast.error { background: var(--bad); color: var(--background); }
         @media (prefers-reduced-motion: reduce) { .toast { transition: none; } }
         @media (max-width: 1000px) { .chip[data-filter="changed"], .chip[data-filter="cached"] { display: none; } }
+        @media (max-width: 700px) {
+          .top { gap: 2px; padding: 0 6px; } .top h1, #connection { display: none; } .top .icon-button { padding: 4px; }
+          .top > .space { display: none; } #views { flex: 1; min-width: 0; overflow-x: auto; }
+          .tabs button { padding: 5px 7px; }
+          .toolbar { flex-wrap: wrap; } .search { flex: 1 1 160px; } .toolbar .chips { overflow-x: auto; }
+          .row, .with-detail .row { grid-template-columns: 84px 60px minmax(0, 1fr) 76px; }
+          .split .row .endpoint, .split .row .size, .split .row .cell.id { display: none; }
+          .with-detail .table, .with-detail .toolbar { display: none; }
+          .body-bar { flex-wrap: wrap; gap: 4px 12px; } .body-bar .space { display: none; } .link { white-space: nowrap; }
+          .detail { min-width: 0; max-width: none; border-left: 0; }
+          .detail-head { flex-wrap: wrap; } .detail > .tabs { overflow-x: auto; } .detail > .tabs button { flex: none; }
+          .page { padding: 12px; }
+        }
 
         """#
 }

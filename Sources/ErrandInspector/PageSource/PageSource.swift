@@ -4,6 +4,6 @@
 enum PageSource {
     /// The scripts, in their order.
     static var scripts: [String] {
-        [api, body, detail, dom, model, replay, rules, table, views, waterfall, main]
+        [api, body, detail, dom, messages, model, replay, rules, table, views, waterfall, main]
     }
 }

@@ -9,6 +9,8 @@ import Foundation
 extension InspectedRequest {
     /// Applies an event.
     mutating func read(_ event: RequestEvent) {
+        // They have a view of their own.
+        guard !event.kind.isMessage else { return }
         let time = event.uptime
         if let activity = Self.activity(after: event.kind, self) { enter(activity, at: time) }
         switch event.kind {
@@ -92,14 +94,17 @@ extension InspectedEvent {
             .circuitChanged, .retryBudgetSpent, .retryDeclined, .credentialsNotRenewed(.some):
             "error"
         case .transferStarted, .transferEnded, .headReceived, .phase, .requestBodySent,
-            .bodyReceived, .informational:
+            .bodyReceived, .informational, .webSocket:
             "network"
         default: "task"
         }
     }
 
     /// The event as a sentence.
-    var text: String { Self.task(kind) ?? Self.store(kind) ?? Self.network(kind) ?? "\(kind)" }
+    var text: String {
+        Self.task(kind) ?? Self.store(kind) ?? Self.network(kind) ?? Self.webSocket(kind)
+            ?? "\(kind)"
+    }
 
     private static func task(_ kind: RequestEvent.Kind) -> String? {
         switch kind {
@@ -172,6 +177,22 @@ extension InspectedEvent {
             "The credentials were not refreshed: \(error.message)"
         case .pinMismatch(let mismatch): mismatch.description
         default: nil
+        }
+    }
+
+    private static func webSocket(_ kind: RequestEvent.Kind) -> String? {
+        guard case .webSocket(let event) = kind else { return nil }
+        switch event {
+        case .opened(let subprotocol, let extensions):
+            let parts = [
+                subprotocol.map { "subprotocol \($0)" }, extensions.map { "extensions \($0)" },
+            ]
+            return (["The WebSocket is open"] + parts.compactMap(\.self)).joined(separator: ", ")
+        case .message(let message): return "\(message.direction.rawValue) \(message.bytes) bytes"
+        case .roundTrip(let time): return "Round trip of PING and PONG: \(text(time))"
+        case .closed(let close):
+            return "The WebSocket was closed with \(close.code)"
+                + (close.isClean ? "" : ", without close frames of both sides")
         }
     }
 

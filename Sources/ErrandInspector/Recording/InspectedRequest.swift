@@ -161,6 +161,9 @@ struct InspectedTransfer: Sendable {
     /// Whether a rule made the response or the error.
     var isSimulated = false
 
+    /// The bytes of the messages that count in the memory of all bodies.
+    private var accounted = 0
+
     /// An interval in which a rule delayed or held a transfer.
     struct Delay: Sendable, Equatable {
         var start: Duration
@@ -205,6 +208,20 @@ struct InspectedTransfer: Sendable {
         messages.body.limit(to: bodyLimit)
     }
 
+    /// Adds an event of a WebSocket; returns the bytes by which its messages have grown, in steps.
+    mutating func add(
+        _ event: WebSocketEvent, at date: Date, _ limits: RecordedConversation.Limits
+    ) -> Int {
+        var conversation = messages.conversation ?? RecordedConversation(limits)
+        messages.conversation = nil
+        conversation.add(event, at: date)
+        messages.conversation = conversation
+        guard conversation.bytes > accounted else { return 0 }
+        let growth = max(conversation.bytes - accounted, 64 << 10)
+        accounted += growth
+        return growth
+    }
+
     static let dropped =
         "The body was removed, because the inspector's memory is limited (Options.maximumMemory)."
 
@@ -217,6 +234,8 @@ struct InspectedTransfer: Sendable {
     }
 
     mutating func dropBodies() {
+        messages.conversation?.removeAll()
+        accounted = 0
         if case .data(let data) = messages.request.body?.storage, !data.isEmpty {
             messages.streamedBody = RecordedBody(count: Int64(data.count), problem: Self.dropped)
             let type = messages.request.body?.contentType

@@ -15,6 +15,8 @@ final class InspectorRecorder: Sendable {
         var requests = 2000
         var bodyBytes = 1 << 20
         var memory = 32 << 20
+        /// The messages of one WebSocket.
+        var messages = 1000
     }
 
     private struct State {
@@ -267,6 +269,17 @@ final class InspectorCapture: RequestCapture {
 
     func transferUses(_ connection: Response.Connection, _ transfer: Int) {
         recorder.change(record, transfer) { $0.messages.connection = connection }
+    }
+
+    func webSocket(_ event: WebSocketEvent, _ transfer: Int) {
+        let (date, limits) = (recorder.clock.now, recorder.limits)
+        let bytes = recorder.change(record, transfer) { transfer in
+            transfer.add(
+                event, at: date,
+                RecordedConversation.Limits(
+                    messages: limits.messages, bytes: limits.bodyBytes))
+        }
+        recorder.account(bytes, of: record.id)
     }
 
     func transferEnded(

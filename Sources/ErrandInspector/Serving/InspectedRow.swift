@@ -138,6 +138,8 @@ struct InspectedDetail: Sendable, Encodable {
     var transfers: [Transfer]
     /// The response that comes from the store or from an identical request.
     var response: HAR.Response?
+    /// The number of messages of the request's WebSocket; `nil` for other requests.
+    var messageCount: Int?
     /// Whether the request can be sent again: its request and body are in memory.
     var canReplay: Bool
 
@@ -157,7 +159,10 @@ struct InspectedDetail: Sendable, Encodable {
                 + "and results only, so that it costs little."
         }
         transfers = request.transfers.map { transfer in
-            var entry = writer.entry(transfer.messages)
+            var messages = transfer.messages
+            // The page asks for them.
+            messages.conversation = nil
+            var entry = writer.entry(messages)
             if let stored = transfer.messages.streamedBody, stored.problem != nil {
                 entry.request.postData?.text = nil
                 entry.request.postData?.comment = stored.problem
@@ -172,6 +177,7 @@ struct InspectedDetail: Sendable, Encodable {
         if let stored = request.response {
             response = writer.response(stored.head, stored.body)
         }
+        messageCount = request.transfers.last?.messages.conversation?.nextNumber
         canReplay = request.transfers.first.map(Replay.isPossible) ?? false
     }
 

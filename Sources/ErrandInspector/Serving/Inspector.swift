@@ -36,7 +36,7 @@
             public var maximumRequests = 2000
             /// The largest body that is kept, in bytes.
             ///
-            /// Default 1 MiB.
+            /// Default 1 MiB. Of a WebSocket, the latest 1,000 messages are kept, with at most this number of bytes.
             public var maximumBodyBytes = 1 << 20
             /// The memory for all bodies, in bytes; the oldest are removed first.
             ///

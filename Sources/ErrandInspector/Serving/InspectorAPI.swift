@@ -151,8 +151,21 @@ final class InspectorAPI: Sendable {
             let row = rows([request])
             return try json(InspectedDetail(request, row[0], writer))
         }
+        if parts[2] == "messages" { return try messages(request, from: query["since"]) }
         guard parts[2] == "copy" else { return .failure(404, "There is no call \(parts[2]).") }
         return try copy(request, as: query["as"] ?? "")
+    }
+
+    /// The messages of the WebSocket of a request, from a number on.
+    private func messages(_ request: InspectedRequest, from number: String?) throws -> Reply {
+        guard let transfer = request.transfers.last,
+            let conversation = transfer.messages.conversation
+        else { return .failure(404, "Request \(request.id) is no WebSocket.") }
+        return try json(
+            InspectedMessages(
+                conversation, from: number.flatMap { Int($0) } ?? 0,
+                limit: recorder.limits.messages,
+                writer.adding(transfer.messages.request.options.secretNames)))
     }
 
     private func copy(_ request: InspectedRequest, as format: String) throws -> Reply {

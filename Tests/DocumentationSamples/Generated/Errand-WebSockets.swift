@@ -68,4 +68,16 @@ struct ErrandWebSocketsSamples {
             print(error.webSocketClose?.code ?? .none, error.webSocketClose?.reason ?? "")
         }
     }
+
+    // Sample 6: Look at the messages
+    struct MessageCounter: RequestEventListener {
+        func handle(_ event: RequestEvent) {
+            guard case .webSocket(let event) = event.kind else { return }
+            switch event {
+            case .message(let message): print(message.direction, message.bytes, message.bytesOnWire)
+            case .closed(let close): print("closed with", close.code)
+            default: break
+            }
+        }
+    }
 }

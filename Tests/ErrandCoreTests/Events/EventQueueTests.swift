@@ -99,6 +99,33 @@ import Testing
             ])
     }
 
+    /// Messages of both directions and kinds are combined, so that a slow listener of a conversation needs no memory.
+    @Test func messagesAreCombinedIfTooManyEventsWait() {
+        var queue = EventQueue()
+        for number in 0..<EventQueue.maximumChunks {
+            _ = queue.leave(event(.attemptStarted(number)))
+        }
+        for number in 0..<1000 {
+            let message = WebSocketEvent.Message(
+                number % 2 == 0 ? .sent : .received, isText: number % 4 < 2, bytes: 10,
+                bytesOnWire: 12, payload: Data(count: 10))
+            _ = queue.leave(event(.webSocket(.message(message))))
+        }
+        _ = queue.leave(event(.webSocket(.roundTrip(.seconds(1)))))
+        let message = WebSocketEvent.Message(.sent, isText: true, bytes: 1, bytesOnWire: 2)
+        _ = queue.leave(event(.webSocket(.message(message))))
+        let kinds = queue.begin().dropFirst(EventQueue.maximumChunks).map(\.kind)
+        let combined = kinds.prefix(4).compactMap { kind -> WebSocketEvent.Message? in
+            if case .webSocket(.message(let message)) = kind { message } else { nil }
+        }
+        #expect(combined.map(\.count) == [250, 250, 250, 250])
+        #expect(combined.allSatisfy { $0.bytes == 2500 && $0.bytesOnWire == 3000 })
+        #expect(combined.allSatisfy { $0.payload == nil })
+        #expect(Set(combined.map { "\($0.direction) \($0.isText)" }).count == 4)
+        // A message after another event is not added to one before it.
+        #expect(kinds.count == 6)
+    }
+
     @Test func allEventsAreDeliveredBeforeTheTaskEnds() async throws {
         let gate = Gate()
         let delivered = Mutex<[String]>([])

@@ -56,6 +56,15 @@ import Testing
             .headReceived(attempt: 1, .notFound),
             .redirected(to: try HTTPURL(parsing: "https://b.example/"), .found),
             .attemptEnded(3, timings, error), .retrying(after: .seconds(2), error),
+            .webSocket(.opened(subprotocol: "v2", extensions: nil)),
+            .webSocket(.opened(subprotocol: nil, extensions: "permessage-deflate")),
+            .webSocket(
+                .message(
+                    WebSocketEvent.Message(
+                        .received, isText: true, count: 2, bytes: 1 << 40, bytesOnWire: 5))),
+            .webSocket(.roundTrip(.microseconds(7))),
+            .webSocket(
+                .closed(WebSocketClose(code: .goingAway, reason: "later", isClean: true))),
             .resumed(offset: 1 << 33), .validated(error), .validated(nil), .ended(error),
             .ended(nil),
         ]
@@ -87,7 +96,7 @@ import Testing
             #expect(object["type"] as? String == name)
             types.insert(name)
         }
-        #expect(types.count == 45, "add the new kinds here, to KindForm and to the article Events")
+        #expect(types.count == 46, "add the new kinds here, to KindForm and to the article Events")
     }
 
     @Test func formIsStable() throws {
@@ -107,6 +116,7 @@ import Testing
         #"{"type":"teleported","attempt":1}"#, #"{"type":"cacheMiss","reason":"ofNoInterest"}"#,
         #"{"type":"headReceived","attempt":1,"status":4000}"#,
         #"{"type":"phase","attempt":1,"phase":"guessed","duration":1}"#,
+        #"{"type":"webSocket","event":"teleported"}"#,
     ])
     func unknownKindsAndValuesAreUnknown(text: String) throws {
         let kind = try JSONDecoder().decode(RequestEvent.Kind.self, from: Data(text.utf8))
@@ -115,6 +125,16 @@ import Testing
             return
         }
         #expect(text.contains(name))
+    }
+
+    /// Payloads may be secrets; they are not in the form.
+    @Test func payloadIsNotWritten() throws {
+        let message = WebSocketEvent.Message(
+            .sent, isText: true, bytes: 6, bytesOnWire: 12, payload: Data("hidden".utf8))
+        let kind = RequestEvent.Kind.webSocket(.message(message))
+        let text = String(decoding: try JSONEncoder().encode(kind), as: UTF8.self)
+        #expect(
+            !text.contains("hidden") && !text.contains(Data("hidden".utf8).base64EncodedString()))
     }
 
     @Test func missingMemberIsAnError() {

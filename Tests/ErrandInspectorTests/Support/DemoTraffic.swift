@@ -13,6 +13,8 @@ final class DemoTraffic: Sendable {
     private let clock: ManualClock
     /// The pseudo-random numbers are the same in each run.
     private let seed = Mutex<UInt64>(7)
+    /// The WebSocket that ``openSocket()`` has opened.
+    private let socket = Mutex<(capture: any RequestCapture, transfer: Int)?>(nil)
 
     init(_ recorder: InspectorRecorder, _ clock: ManualClock) {
         self.recorder = recorder
@@ -295,6 +297,53 @@ final class DemoTraffic: Sendable {
                 endpoint: "DeleteComment", method: .delete, path: "/repos/errand/comments/18",
                 status: 204, type: "", wait: 55))
         record(Shape(endpoint: "DownloadLog", path: "/runs/81/log", isOpen: true))
+    }
+
+    /// Records a WebSocket with its first messages, which stays open.
+    func openSocket() {
+        guard let url = try? HTTPURL(parsing: "https://api.example.com/prices") else { return }
+        var description = RequestDescription(
+            endpoint: "Prices", url: "wss://api.example.com/prices")
+        let capture = recorder.willStart(&description, as: UUID())
+        let transfer = capture.transferStarted(TransportRequest(url: url), attempt: 1)
+        socket.withLock { $0 = (capture, transfer) }
+        capture.webSocket(
+            .opened(
+                subprotocol: "prices.v2",
+                extensions: "permessage-deflate; client_max_window_bits=12"), transfer)
+        exchange(.sent, #"{"subscribe":["SWFT","LNX"],"token":"4f1a9c0de"}"#)
+        exchange(.received, #"{"subscribed":["SWFT","LNX"],"session":"4f1a9c0de"}"#)
+        for number in 0..<5 {
+            clock.advance(by: .milliseconds(random(180...900)))
+            let symbol = number % 2 == 0 ? "SWFT" : "LNX"
+            exchange(
+                .received,
+                #"{"symbol":"\#(symbol)","price":\#(110 + number).25,"volume":{"bid":7,"ask":12}}"#)
+        }
+        exchange(.received, "maintenance in ten minutes")
+        exchange(.received, String(decoding: (0..<100).map { UInt8($0) }, as: UTF8.self), false)
+        capture.webSocket(.roundTrip(.milliseconds(12)), transfer)
+    }
+
+    /// Records a message of the WebSocket.
+    func exchange(
+        _ direction: WebSocketEvent.Message.Direction, _ text: String, _ isText: Bool = true
+    ) {
+        clock.advance(by: .milliseconds(40))
+        let payload = Data(text.utf8)
+        let message = WebSocketEvent.Message(
+            direction, isText: isText, bytes: Int64(payload.count),
+            bytesOnWire: Int64(payload.count + (direction == .sent ? 6 : 2)), payload: payload)
+        socket.withLock { $0?.capture.webSocket(.message(message), $0?.transfer ?? 0) }
+    }
+
+    /// Records the end of the WebSocket.
+    func closeSocket() {
+        guard let (capture, transfer) = socket.withLock({ $0 }) else { return }
+        let close = WebSocketClose(code: .goingAway, reason: "restart", isClean: true)
+        capture.webSocket(.closed(close), transfer)
+        let head = ResponseHead(status: HTTPResponse.Status(code: 101))
+        capture.transferEnded(transfer, head, nil, nil, Shared(TransferEnd()))
     }
 
     /// A picture of 96 × 96 pixels, as uncompressed PNG.

@@ -38,6 +38,12 @@ enum HTTPBench {
             print(meter.report(job, bad: bad))
             exit(bad == 0 ? 0 : 1)
         }
+        if job.workload == "W" {
+            let meter = Meter()
+            let bad = await EchoRun(job: job, agent: agent).run()
+            print(meter.report(job, bad: bad))
+            exit(bad == 0 ? 0 : 1)
+        }
         if job.workload.hasPrefix("D") {
             let meter = Meter()
             let bad = await DownloadRun(job: job, agent: agent).run()

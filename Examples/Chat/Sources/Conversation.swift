@@ -1,0 +1,58 @@
+import Errand
+import Foundation
+import Synchronization
+
+/// One person in a room, whose connection is replaced when it is lost.
+final class Conversation: Sendable {
+    private let room: Room
+    private let agent: RequestAgent
+    private let name: String
+    /// The open connection; `nil` while there is none.
+    private let socket = Mutex<WebSocket<Line, Line>?>(nil)
+
+    init(_ room: Room, _ agent: RequestAgent, name: String) {
+        (self.room, self.agent, self.name) = (room, agent, name)
+    }
+
+    /// Prints the messages of the room until the conversation is closed.
+    func read() async throws {
+        for try await socket in room.connections(on: agent) {
+            self.socket.withLock { $0 = socket }
+            defer { self.socket.withLock { $0 = nil } }
+            show("* connected, subprotocol \(socket.subprotocol ?? "none")")
+            do {
+                for try await line in socket.messages { show("\(line.from): \(line.text)") }
+            } catch {
+                // The sequence of connections decides whether this error ends it.
+                show("* \(error.message)")
+            }
+        }
+        show("* closed")
+    }
+
+    /// Sends a line, or performs a command.
+    func type(_ text: String) async {
+        guard let socket = socket.withLock({ $0 }) else {
+            return show("* not sent: there is no connection")
+        }
+        if text == "/ping" {
+            let time = socket.roundTrip.map { "\($0)" } ?? "not measured yet"
+            return show("* round trip: \(time)")
+        }
+        do {
+            try await socket.send(Line(from: name, text: text))
+        } catch {
+            show("* not sent: \(error.message)")
+        }
+    }
+
+    /// Closes the connection with 1000; returns false if there is none.
+    func close() -> Bool {
+        guard let socket = socket.withLock({ $0 }) else { return false }
+        socket.close(reason: "bye")
+        return true
+    }
+}
+
+/// Prints a line at once, also to a pipe.
+func show(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
