@@ -108,6 +108,12 @@ struct SessionRulesTests {
             "§6.3 the length of PRIORITY on a closed stream", "FRAME_SIZE_ERROR",
             after: [ended], whole, Wire.frame(2, stream: 1, [0x80, 0, 0, 1])),
         .connection("§6.4 RST_STREAM on stream 0", "PROTOCOL_ERROR", Wire.reset(0)),
+        .fine(
+            "§7 an unknown code of RST_STREAM", ["ended 1 reset 0xff"], Wire.reset(1, 0xFF),
+            Wire.ping(), written: ["PING 0 0102030405060708 acknowledgement"]),
+        .fine(
+            "§7 an unknown code of GOAWAY", ["draining 0xff"], Wire.goAway(1, 0xFF), Wire.ping(),
+            written: ["PING 0 0102030405060708 acknowledgement"]),
         .connection("§6.4 RST_STREAM on an idle stream", "PROTOCOL_ERROR", Wire.reset(3)),
         .connection(
             "§6.4 the length of RST_STREAM", "FRAME_SIZE_ERROR",
@@ -328,7 +334,38 @@ struct SessionRulesTests {
             written: ["PING 0 0102030405060708 acknowledgement"]),
     ]
 
-    @Test(arguments: frames + states + heads)
+    /// Faults of HPACK (RFC 7541).
+    static let blocks: [Case] =
+        [
+            ("§2.3.3 an index beyond the tables", [0xBE]),
+            ("§2.3.3 a name beyond the tables", [0x7F, 0x00, 1, 0x62]),
+            ("§4.2 a size update after a field", [0x88, 0x20]),
+            (
+                "§4.2 a size update at the end, after an insertion",
+                [0x88, 0x40, 1, 0x61, 1, 0x62, 0x20]
+            ),
+            ("§5.1 an integer of too many bytes", [0x88, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01]),
+            ("§5.2 a string beyond the block", [0x88, 0x00, 5, 0x61]),
+            ("§5.2 a value without its length", [0x88, 0x00, 1, 0x61]),
+            ("§5.2 padding of more than 7 bits", [0x88, 0x00, 1, 0x61, 0x82, 0x1F, 0xFF]),
+            ("§5.2 padding of zeros", [0x88, 0x00, 1, 0x61, 0x81, 0x18]),
+            ("§5.2 EOS", [0x88, 0x00, 1, 0x61, 0x84, 0xFF, 0xFF, 0xFF, 0xFF]),
+            ("§6.1 the index 0", [0x80]),
+            ("§6.3 a table above SETTINGS_HEADER_TABLE_SIZE", [0x3F, 0xE2, 0x1F, 0x88]),
+        ].map { rule, block in
+            .connection("RFC 7541 " + rule, "COMPRESSION_ERROR", Wire.headers(1, block, ends: true))
+        } + [
+            .fine(
+                "RFC 7541 §4.2 size updates before the first field", [ended],
+                Wire.headers(1, [0x20, 0x3F, 0xE1, 0x1F, 0x88], ends: true)),
+            .fine(
+                "RFC 7541 §5.2 padding of 7 bits", [ended],
+                Wire.headers(1, [0x88, 0x00, 1, 0x61, 0x84, 0xFF, 0xFF, 0xFF, 0x7F], ends: true)),
+        ]
+
+    static let all = frames + states + heads + blocks
+
+    @Test(arguments: all)
     func rule(_ item: Case) {
         let client = TestSession()
         client.open()
@@ -338,7 +375,7 @@ struct SessionRulesTests {
     }
 
     /// All events are the same, and all frames, if each byte arrives alone.
-    @Test(arguments: frames + states + heads)
+    @Test(arguments: all)
     func ruleByteByByte(_ item: Case) {
         let client = TestSession()
         client.open()
