@@ -50,7 +50,7 @@
                 throw unsupported("OpenSSL, which pins require")
             }
             if let path = security.unreadableFile({ access($0, R_OK) == 0 }) {
-                throw CurlFailure.unreadableFile(path)
+                throw SecurityPolicy.unreadableFile(path)
             }
         }
 

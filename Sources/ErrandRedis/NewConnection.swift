@@ -44,7 +44,7 @@
             let nanoseconds = max(limit.clamped.wholeNanoseconds, 1_000_000)
             let time = timeval(
                 tv_sec: Int(nanoseconds / 1_000_000_000),
-                tv_usec: Int(nanoseconds % 1_000_000_000 / 1000))
+                tv_usec: numericCast(nanoseconds % 1_000_000_000 / 1000))
             let made =
                 switch address {
                 case .host(let host, let port):

@@ -54,6 +54,12 @@
             _ = setsockopt(
                 descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes,
                 socklen_t(MemoryLayout<Int32>.size))
+            #if canImport(Darwin)
+                // Otherwise a write to a closed connection ends the process with SIGPIPE.
+                _ = setsockopt(
+                    descriptor, SOL_SOCKET, SO_NOSIGPIPE, &yes,
+                    socklen_t(MemoryLayout<Int32>.size))
+            #endif
         }
 
         deinit {
@@ -129,7 +135,11 @@
         private func write(_ bytes: ArraySlice<UInt8>) -> Int {
             bytes.withUnsafeBytes { bytes in
                 while true {
-                    let flags = Int32(MSG_DONTWAIT | MSG_NOSIGNAL)
+                    #if canImport(Darwin)
+                        let flags = MSG_DONTWAIT
+                    #else
+                        let flags = Int32(MSG_DONTWAIT | MSG_NOSIGNAL)
+                    #endif
                     let count = Foundation.send(descriptor, bytes.baseAddress, bytes.count, flags)
                     if count >= 0 || errno != EINTR { return count }
                 }

@@ -1,9 +1,9 @@
 public import ErrandCore
 import ErrandTransport
-import Foundation
 import HTTPTypes
 
 #if canImport(FoundationNetworking)
+    import Foundation
     public import FoundationNetworking
 #else
     public import Foundation

@@ -1,7 +1,7 @@
 public import ErrandCore
-import Foundation
 
 #if canImport(FoundationNetworking)
+    import Foundation
     public import FoundationNetworking
 #else
     public import Foundation

@@ -59,7 +59,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         completionHandler(nil)
     }
 
-    /// Refuses all challenges except for server trust.
+    /// Responds to challenges for server trust and client certificates, and refuses all others.
     ///
     /// In FoundationNetworking (Swift 6.3.1), a task whose challenge is not completed never ends, not even by
     /// a timeout. After this refusal, the task delivers the 401 response with its body and ends with -999
@@ -70,12 +70,12 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         completionHandler:
             @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        if ChallengeRules.isServerTrust(challenge) {
-            completionHandler(.performDefaultHandling, nil)
-            return
+        switch transfer(of: task)?.response(to: challenge) ?? .refusal {
+        case .system: completionHandler(.performDefaultHandling, nil)
+        case .credential(let credential): completionHandler(.useCredential, credential)
+        case .failure, .refusal:
+            control.async { completionHandler(.cancelAuthenticationChallenge, nil) }
         }
-        transfer(of: task)?.challenged()
-        control.async { completionHandler(.cancelAuthenticationChallenge, nil) }
     }
 
     func urlSession(

@@ -10,8 +10,15 @@ import Synchronization
 
 /// Owns a transport's session and active transfers, and limits the connections to each origin.
 final class SessionEngine: Sendable {
+    /// What the requests with one security policy share.
+    private struct PolicySession {
+        let trust: SessionTrust
+        let session: URLSession
+    }
+
     private struct State {
-        var session: URLSession?
+        /// The sessions of the policies: a connection that one policy accepted is used by its requests only.
+        var sessions = SessionTable<SharedSecurity?, PolicySession>(limit: 16)
         var connectionLimit: OriginConnectionLimit
         var transfers: [ObjectIdentifier: URLSessionTransfer] = [:]
         /// Sessions that serve one request each, because sessions share no connections.
@@ -90,14 +97,15 @@ final class SessionEngine: Sendable {
         }
         for transfer in transfers { transfer.abort(Self.shutDownError) }
         control.async { [self] in
-            state.withLock { $0.session.take() }?.finishTasksAndInvalidate()
+            let sessions = state.withLock { $0.sessions.removeAll() }
+            for shared in sessions { shared.session.finishTasksAndInvalidate() }
         }
     }
 
     deinit {
         // A callback of the session may release the last reference, so the session is ended asynchronously.
-        let session = state.withLock { $0.session.take() }
-        control.async { session?.finishTasksAndInvalidate() }
+        let sessions = state.withLock { $0.sessions.removeAll() }
+        control.async { for shared in sessions { shared.session.finishTasksAndInvalidate() } }
     }
 
     private static var shutDownError: RequestError {
@@ -163,27 +171,42 @@ extension SessionEngine {
         guard !transfer.isOver, let url = WireRequest.url(of: transfer.request) else {
             return transfer.finish()
         }
+        let session: URLSession
+        do throws(RequestError) {
+            session = try self.session(for: transfer)
+        } catch {
+            return transfer.abort(error)
+        }
         let stream = transfer.firstStream()
         let length = transfer.bodyLength
         var request = WireRequest.make(
             transfer.request, url: url, bodyLength: length, additional: additionalHeaders)
         request.httpBodyStream = stream
-        let task = session(for: transfer).dataTask(with: request)
+        let task = session.dataTask(with: request)
         delegate.attach(transfer, to: task)
         transfer.attach(task)
         task.resume()
     }
 
-    private func session(for transfer: URLSessionTransfer) -> URLSession {
-        if hasOwnConnection(transfer.request) {
-            let session = makeSession()
-            state.withLock { $0.dedicatedSessions[ObjectIdentifier(transfer)] = session }
-            return session
-        }
-        if let session = state.withLock({ $0.session }) { return session }
-        let session = makeSession()
-        state.withLock { $0.session = session }
+    private func session(for transfer: URLSessionTransfer) throws(RequestError) -> URLSession {
+        let shared = try sharedSession(transfer.request.options.sharedSecurity)
+        transfer.trust(by: shared.trust)
+        guard hasOwnConnection(transfer.request) else { return shared.session }
+        let session = makeSession(shared.trust)
+        state.withLock { $0.dedicatedSessions[ObjectIdentifier(transfer)] = session }
         return session
+    }
+
+    /// The session of a policy, which is created for its first request.
+    private func sharedSession(
+        _ security: SharedSecurity?
+    ) throws(RequestError) -> PolicySession {
+        if let known = state.withLock({ $0.sessions.value(for: security) }) { return known }
+        let trust = try SessionTrust(security)
+        let shared = PolicySession(trust: trust, session: makeSession(trust))
+        let removed = state.withLock { $0.sessions.insert(shared, for: security) }
+        removed?.session.finishTasksAndInvalidate()
+        return shared
     }
 
     #if os(Linux)
@@ -194,13 +217,15 @@ extension SessionEngine {
         }()
     #endif
 
-    private func makeSession() -> URLSession {
+    private func makeSession(_ trust: SessionTrust) -> URLSession {
         #if os(Linux)
             Self.skipOpenSSLCleanup
         #endif
         let queue = InlineOperationQueue()
         queue.maxConcurrentOperationCount = 1
-        return URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
+        return URLSession(
+            configuration: trust.applied(to: configuration), delegate: delegate,
+            delegateQueue: queue)
     }
 
     /// Removes a transfer whose task has ended and starts the next waiting one.

@@ -8,14 +8,14 @@ enum URLSessionRefusals {
         let reason =
             upgrade(request) ?? body(request) ?? bodyOfStream(request) ?? version(request) ?? route(
                 request.options)
-            ?? request.options.security.flatMap(security)
+            ?? request.options.security.flatMap(refusal(of:))
             ?? platformRefusal(of: request)
             ?? (request.options.decodesContent
                 ? nil : "always decodes gzip, deflate, br and zstd")
         return reason.map { reason in
             RequestError(
                 .unsupported, stage: .transport,
-                "URLSession \(reason). Use CurlTransport, or remove that setting.")
+                "URLSession \(reason). \(advice)")
         }
     }
 
@@ -68,27 +68,6 @@ enum URLSessionRefusals {
         if !options.addressOverrides.isEmpty { return "does not support address overrides" }
         if options.addressFamily != .any { return "cannot choose between IPv4 and IPv6" }
         if options.unixSocketPath != nil { return "cannot connect to Unix sockets" }
-        return nil
-    }
-
-    private static func security(_ policy: SecurityPolicy) -> String? {
-        if policy.authorities != nil || policy.authorityFile != nil {
-            return "supports only the system's certificate authorities"
-        }
-        if !policy.publicKeyPins.isEmpty || !policy.pins.isEmpty {
-            return "does not support public key pins"
-        }
-        if policy.clientCertificateFile != nil || policy.clientKeyFile != nil
-            || policy.clientIdentity != nil
-        {
-            return "does not support client certificates"
-        }
-        if policy.allowInvalidCertificates || !policy.validatesDomainName {
-            return "always validates the certificate and the host name"
-        }
-        if policy.minimumVersion != .tls12 {
-            return "does not support a minimum TLS version"
-        }
         return nil
     }
 }

@@ -22,7 +22,9 @@ final class URLSessionTransfer: Transfer {
         var task: URLSessionTask?
         var receiver: (any TransferReceiver)?
         var source: (any BodySource)?
-        var bodyFailure: RequestError?
+        var trust: SessionTrust?
+        /// The reason why the task was cancelled: the body could not be sent, or the server is not trusted.
+        var ownFailure: RequestError?
         var streams = 0
         var wasChallenged = false
         var interimCount = 0
@@ -126,6 +128,9 @@ final class URLSessionTransfer: Transfer {
         if hasEnded { source.close() }
     }
 
+    /// Sets the trust of the session that carries the request.
+    func trust(by trust: SessionTrust) { state.withLock { $0.trust = trust } }
+
     func attach(_ task: URLSessionTask) { state.withLock { $0.task = task } }
 
     /// The body's length; `nil` without a body.
@@ -202,7 +207,21 @@ final class URLSessionTransfer: Transfer {
         pump()
     }
 
-    func challenged() { state.withLock { $0.wasChallenged = true } }
+    /// Decides about a challenge.
+    func response(to challenge: URLAuthenticationChallenge) -> ChallengeResponse {
+        let (trust, receiver) = state.withLock { ($0.trust, $0.receiver) }
+        let response =
+            trust?.response(to: challenge, host: request.host ?? "") { receiver?.didNotice($0) }
+            ?? .refusal
+        state.withLock { state in
+            switch response {
+            case .failure(let error): state.ownFailure = error
+            case .refusal: state.wasChallenged = true
+            case .system, .credential: break
+            }
+        }
+        return response
+    }
 
     /// A stream that sends the body again, or one that fails if the body must not be sent again.
     func streamForReplay() -> InputStream {
@@ -211,7 +230,7 @@ final class URLSessionTransfer: Transfer {
             return (state.source, state.streams == 1)
         }
         guard let source, isFirst || request.mayBeReplayed, source.rewind() else {
-            state.withLock { $0.bodyFailure = Self.notReplayed }
+            state.withLock { $0.ownFailure = Self.notReplayed }
             return RefusingInputStream()
         }
         return stream(source)
@@ -219,15 +238,15 @@ final class URLSessionTransfer: Transfer {
 
     func completed(_ error: (any Error)?) {
         let redirectError = error == nil ? deliverHiddenRedirect() : nil
-        let (wasChallenged, bodyFailure, isEncoded) = state.withLock { state in
+        let (wasChallenged, ownFailure, isEncoded) = state.withLock { state in
             // The task keeps its session and connections alive, so it is released here.
             state.task = nil
-            return (state.wasChallenged, state.bodyFailure, state.isEncoded)
+            return (state.wasChallenged, state.ownFailure, state.isEncoded)
         }
         let hasHead = machine.withLock { $0.hasHead }
         let failure =
             error.map {
-                bodyFailure
+                ownFailure
                     ?? FailureMapping.error(for: $0, hasHead: hasHead, isEncoded: isEncoded)
             } ?? redirectError
         machine.withLock { machine in
@@ -370,6 +389,6 @@ extension URLSessionTransfer {
     private func stream(_ source: any BodySource) -> InputStream {
         BodyInputStream(
             source, activity: { [weak self] in self?.watch.active(fromServer: true) },
-            failed: { [weak self] error in self?.state.withLock { $0.bodyFailure = error } })
+            failed: { [weak self] error in self?.state.withLock { $0.ownFailure = error } })
     }
 }

@@ -94,6 +94,23 @@ struct CertificateTests {
         #expect(checked.error?.code == it.expectedError, "\(checked.errorText)")
     }
 
+    /// libcurl reads PEM only.
+    @Test(arguments: ["root", "other-root"])
+    func authorityFileMayBeDER(name: String) async throws {
+        let peers = try Peers.get()
+        let folder = try TemporaryFolder("authorities")
+        let file = folder.url.appendingPathComponent("\(name).cer")
+        let der = try #require(PEMText.certificates(in: peers.text(name + ".pem")).first)
+        try der.write(to: file)
+        var request = peers.request(.nginxTLS)
+        request.options.security?.authorityFile = file.path
+        let record = try await CurlTransport().run(request)
+        #expect(
+            record.error?.code == (name == "root" ? nil : .certificateRejected),
+            "\(record.errorText)")
+        #expect((record.head?.status == .ok) == (name == "root"))
+    }
+
     @Test func systemAuthoritiesRejectTestCertificates() async throws {
         let peers = try Peers.get()
         let transport = CurlTransport()

@@ -18,6 +18,14 @@ struct ClientIdentityTests {
     enum Form: String, CaseIterable, Sendable {
         case files, oneFile, pemFile, encryptedFile, pemText, encryptedText, pkcs12File, pkcs12Data
         case pkcs12WithoutPassword
+        case der, encryptedDER
+    }
+
+    /// The contents of the first object of a PEM file.
+    private func der(_ name: String) throws -> Data {
+        let lines = try peers.text(name).split(separator: "\n").drop { !$0.hasPrefix("-----BEGIN") }
+        let body = lines.dropFirst().prefix { !$0.hasPrefix("-----END") }.joined()
+        return try #require(Data(base64Encoded: body))
     }
 
     private func policy(_ form: Form) throws -> SecurityPolicy {
@@ -53,6 +61,13 @@ struct ClientIdentityTests {
         case .pkcs12WithoutPassword:
             policy.clientIdentity = .pkcs12(
                 file: peers.certificate("client-open.p12"), password: "")
+        case .der:
+            policy.clientIdentity = .der(
+                certificate: try der("client.pem"), key: try der("client.key"))
+        case .encryptedDER:
+            policy.clientIdentity = .der(
+                certificate: try der("client.pem"), key: try der("client-locked.key"),
+                password: "secret")
         }
         return policy
     }

@@ -72,7 +72,7 @@
                     + "for PEM files."
             case .noCertificate:
                 "The file of the client certificate contains no certificate in PEM. Correct the file, or use "
-                    + ".pkcs12(file:password:) for PKCS#12 files."
+                    + ".pkcs12(file:password:) for PKCS#12 files, or .der(certificate:key:) for DER."
             }
         }
     }

@@ -209,14 +209,15 @@ package enum AddressOverride {
             _ security: SecurityPolicy, names: TLSOptionNames
         ) throws(RequestError) {
             guard security.authorities != nil || security.authorityFile != nil else { return }
-            if let file = security.authorityFile {
+            let text = security.authorities ?? security.authorityFile.flatMap(Self.textOfDER)
+            if let file = security.authorityFile, text == nil {
                 try set(names.authorityFile, file)
                 // The placeholder's bytes take precedence over the file.
                 if SystemAuthorities.shared != nil {
                     try expect(errand_set_pointer(handle, names.authorities, nil))
                 }
             }
-            if let text = security.authorities {
+            if let text {
                 // libcurl 8.22 does not accept an empty text as an option. With a line end, which contains
                 // no certificate either, the handshake fails with the right error.
                 try set(names.authorities, Data((text.isEmpty ? "\n" : text).utf8))
@@ -226,6 +227,20 @@ package enum AddressOverride {
             if CurlLibrary.linked.keepsDirectory, CurlLibrary.linked.hasOpenSSL {
                 try set(names.authorityDirectory, "/dev/null")
             }
+        }
+
+        /// The PEM text of a file that contains a certificate in DER, which libcurl does not read; `nil` for other files.
+        ///
+        /// One byte decides, so that a bundle is read once only, by libcurl.
+        private static func textOfDER(_ path: String) -> String? {
+            guard let descriptor = try? FileAccess.reading(path) else { return nil }
+            defer { close(descriptor) }
+            var first: UInt8 = 0
+            guard pread(descriptor, &first, 1, 0) == 1, first == DERReader.Tag.sequence,
+                let contents = try? FileAccess.contents(of: URL(fileURLWithPath: path)),
+                PEMText.isCertificate(contents)
+            else { return nil }
+            return SecurityPolicy.pem(certificates: [contents])
         }
 
         private func set(

@@ -46,7 +46,7 @@
                 return timedOut(.connect, limits: context.request?.timeouts)
             }
             if let path = removedFile(result, context) {
-                var error = unreadableFile(path)
+                var error = SecurityPolicy.unreadableFile(path)
                 error.underlying = CurlError(result)
                 return error
             }
@@ -79,15 +79,6 @@
             case CURLE_BAD_FUNCTION_ARGUMENT: mentionsClientKey(context.text)
             default: false
             }
-        }
-
-        /// The error for a certificate or key file that cannot be read; nothing was sent.
-        static func unreadableFile(_ path: String) -> RequestError {
-            let name = path.pieces(at: "/").last ?? ""
-            return RequestError(
-                .invalidConfiguration, stage: .build,
-                "Could not read \(name), a certificate or key file of the SecurityPolicy. "
-                    + "Check that it exists and that this process may read it.")
         }
 
         /// Whether the caller's settings are the cause; nothing was sent.

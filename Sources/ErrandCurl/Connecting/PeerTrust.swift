@@ -31,7 +31,7 @@
             guard let rules, rules.hasPins else { return [] }
             switch PeerPins(rules).decision(for: handle) {
             case .accept(let mismatches): return mismatches
-            case .reject(let reason): throw CurlFailure.rejected(reason, host: rules.host)
+            case .reject(let reason): throw reason.error(host: rules.host)
             }
         }
 

@@ -1,66 +1,69 @@
+import ErrandTransport
+import Foundation
+
 #if os(Linux)
     import CLibcurl
-    import ErrandTransport
-    import Foundation
+#endif
 
-    /// The proxy of a request, without its credentials.
-    struct ProxyRoute: Sendable, Hashable {
-        let host: String
-        let port: Int
-        /// `host:port`.
-        let name: String
-        /// Whether the connection to the proxy itself uses TLS.
-        let isSecure: Bool
-        /// Whether it is an HTTP proxy, not a SOCKS proxy.
-        private let speaksHTTP: Bool
+/// The proxy of a request, without its credentials.
+struct ProxyRoute: Sendable, Hashable {
+    let host: String
+    let port: Int
+    /// `host:port`.
+    let name: String
+    /// Whether the connection to the proxy itself uses TLS.
+    let isSecure: Bool
+    /// Whether it is an HTTP proxy, not a SOCKS proxy.
+    private let speaksHTTP: Bool
 
-        /// Finds the proxy that the options name; `nil` if there is none.
-        ///
-        /// - Parameter options: See ``TransportOptions/resolvingProxy(for:_:)``.
-        init?(_ options: TransportOptions) {
-            guard options.unixSocketPath == nil, let url = Self.url(options), let host = url.host
-            else { return nil }
-            self.host = host
-            isSecure = url.isHTTPS
-            speaksHTTP = isSecure || url.scheme == "http"
-            // libcurl's default ports for proxies.
-            port = url.port ?? (isSecure ? 443 : 1080)
-            name = "\(host):\(port)"
-        }
-
-        /// Whether it is an HTTP proxy, which gets CONNECT.
-        var opensTunnels: Bool { speaksHTTP }
-
-        /// The URL of the proxy that the options name; one without a scheme is an HTTP proxy, as for
-        /// libcurl.
-        static func url(_ options: TransportOptions) -> HTTPURL? {
-            guard case .url(let text, _) = options.proxy else { return nil }
-            return try? HTTPURL(parsing: text.contains(bytes: "://") ? text : "http://" + text)
-        }
-
-        /// The value of `Proxy-Authorization` for a request in absolute form (RFC 7617); `nil` if
-        /// the proxy's URL has no credentials.
-        static func credentials(_ options: TransportOptions) -> String? {
-            guard let userInfo = url(options)?.userInfo, !userInfo.isEmpty else { return nil }
-            var bytes: [UInt8] = []
-            var rest = userInfo.utf8[...]
-            while let byte = rest.popFirst() {
-                let digits = rest.prefix(2)
-                if byte == UInt8(ascii: "%"), digits.count == 2,
-                    let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
-                {
-                    bytes.append(value)
-                    rest = rest.dropFirst(2)
-                } else {
-                    bytes.append(byte)
-                }
-            }
-            if !userInfo.contains(byte: ":") { bytes.append(UInt8(ascii: ":")) }
-            return "Basic " + Data(bytes).base64EncodedString()
-        }
-
+    /// Finds the proxy that the options name; `nil` if there is none.
+    ///
+    /// - Parameter options: See ``TransportOptions/resolvingProxy(for:_:)``.
+    init?(_ options: TransportOptions) {
+        guard options.unixSocketPath == nil, let url = Self.url(options), let host = url.host
+        else { return nil }
+        self.host = host
+        isSecure = url.isHTTPS
+        speaksHTTP = isSecure || url.scheme == "http"
+        // libcurl's default ports for proxies.
+        port = url.port ?? (isSecure ? 443 : 1080)
+        name = "\(host):\(port)"
     }
 
+    /// Whether it is an HTTP proxy, which gets CONNECT.
+    var opensTunnels: Bool { speaksHTTP }
+
+    /// The URL of the proxy that the options name; one without a scheme is an HTTP proxy, as for
+    /// libcurl.
+    static func url(_ options: TransportOptions) -> HTTPURL? {
+        guard case .url(let text, _) = options.proxy else { return nil }
+        return try? HTTPURL(parsing: text.contains(bytes: "://") ? text : "http://" + text)
+    }
+
+    /// The value of `Proxy-Authorization` for a request in absolute form (RFC 7617); `nil` if
+    /// the proxy's URL has no credentials.
+    static func credentials(_ options: TransportOptions) -> String? {
+        guard let userInfo = url(options)?.userInfo, !userInfo.isEmpty else { return nil }
+        var bytes: [UInt8] = []
+        var rest = userInfo.utf8[...]
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(2)
+            if byte == UInt8(ascii: "%"), digits.count == 2,
+                let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+            {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        if !userInfo.contains(byte: ":") { bytes.append(UInt8(ascii: ":")) }
+        return "Basic " + Data(bytes).base64EncodedString()
+    }
+
+}
+
+#if os(Linux)
     extension CurlFailure {
         /// The error for a failed connection to the proxy; `nil` if the proxy is not the cause.
         static func proxyError(

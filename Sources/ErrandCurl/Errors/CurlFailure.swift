@@ -17,19 +17,6 @@
             return RequestError(.timedOut, stage: .transport, message, timeout: kind)
         }
 
-        static func rejected(_ reason: TrustDecision.Reason, host: String) -> RequestError {
-            guard case .pinMismatch(let mismatch) = reason else {
-                return RequestError(
-                    .certificateRejected, stage: .transport,
-                    "The certificate of \(host) is untrusted or issued for another host. Check the SecurityPolicy."
-                )
-            }
-            return RequestError(
-                .pinMismatch, stage: .transport,
-                "\(mismatch.description). Check for an intercepting proxy, or add the server's new key to the pins.",
-                underlying: mismatch)
-        }
-
         static func badResponse(_ fault: HeadParseError) -> RequestError {
             ResponseFault.head(fault).error(host: "")
         }

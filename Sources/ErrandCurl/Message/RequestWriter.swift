@@ -171,9 +171,13 @@ enum RequestWriter {
     }
 
     /// The line that announces the content codings; `nil` if none can be decoded.
-    static let acceptEncoding: String? =
-        ContentCoding.announcement.isEmpty
-        ? nil : "Accept-Encoding: " + ContentCoding.announcement
+    #if os(Linux)
+        static let acceptEncoding: String? =
+            ContentCoding.announcement.isEmpty
+            ? nil : "Accept-Encoding: " + ContentCoding.announcement
+    #else
+        static let acceptEncoding: String? = nil
+    #endif
 
     /// Appends a field line.
     static func write(_ field: HTTPField, into buffer: TextBuffer) throws(RequestError) {

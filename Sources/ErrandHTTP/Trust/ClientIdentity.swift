@@ -60,6 +60,24 @@ public struct ClientIdentity: Sendable, Hashable {
             password: password)
     }
 
+    /// An identity from a certificate and a private key in DER, such as the files `client.cer` and `client.key`.
+    ///
+    /// A request fails with ``RequestError/Code/invalidConfiguration`` if the bytes are no certificate, or no key.
+    ///
+    /// - Parameters:
+    ///   - certificate: The certificate (RFC 5280).
+    ///   - key: The private key: PKCS#8 (RFC 5958), also encrypted, PKCS#1 (RFC 8017) or SEC 1 (RFC 5915).
+    ///   - password: The password of the private key; default none.
+    public static func der(
+        certificate: Data, key: Data, password: String? = nil
+    ) -> ClientIdentity {
+        let label = PrivateKeyForm(der: key).map(\.rawValue)
+        return pem(
+            certificate: PEMText.isCertificate(certificate)
+                ? PEMText.text("CERTIFICATE", certificate) : "",
+            key: label.map { PEMText.text($0, key) } ?? "", password: password)
+    }
+
     /// The paths of the files that must exist.
     package var files: [String] {
         [certificate, key].compactMap { source in

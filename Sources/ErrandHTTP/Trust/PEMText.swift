@@ -10,9 +10,7 @@ package enum PEMText {
         if let text = String(validating: certificate, as: UTF8.self), isPossible(text) {
             return text.utf8.last == UInt8(ascii: "\n") ? text : text + "\n"
         }
-        let base64 = certificate.base64EncodedString(
-            options: [.lineLength64Characters, .endLineWithLineFeed])
-        return "\(begin)\n\(base64)\n\(end)\n"
+        return Self.text("CERTIFICATE", certificate)
     }
 
     /// Whether the text may be PEM: it contains the first line of an object.
@@ -22,6 +20,26 @@ package enum PEMText {
     package static func isEncrypted(_ text: String) -> Bool {
         text.contains(bytes: "-----BEGIN ENCRYPTED PRIVATE KEY-----")
             || text.contains(bytes: "Proc-Type: 4,ENCRYPTED")
+    }
+
+    /// An object of DER as text, such as a private key.
+    ///
+    /// - Parameter label: The name of the object, as in RFC 7468 §4.
+    package static func text(_ label: String, _ object: Data) -> String {
+        let base64 = object.base64EncodedString(
+            options: [.lineLength64Characters, .endLineWithLineFeed])
+        return "-----BEGIN \(label)-----\n\(base64)\n-----END \(label)-----\n"
+    }
+
+    /// The certificates of a file in PEM, or the certificate of a file in DER; empty if there is none.
+    package static func certificates(ofFile contents: Data) -> [Data] {
+        if isCertificate(contents) { return [contents] }
+        return certificates(in: String(decoding: contents, as: UTF8.self))
+    }
+
+    /// Whether the bytes are a certificate in DER.
+    package static func isCertificate(_ bytes: Data) -> Bool {
+        bytes.first == DERReader.Tag.sequence && CertificateData(der: bytes) != nil
     }
 
     /// The certificates as DER, in order; empty if there is none or if one is not valid base64.

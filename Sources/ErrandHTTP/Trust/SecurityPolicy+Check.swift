@@ -65,8 +65,9 @@ extension SecurityPolicy {
             let text = String(decoding: data, as: UTF8.self)
             guard PEMText.isPossible(text) else {
                 throw Self.invalid(
-                    "The \(name) of the clientIdentity is not PEM text: it contains no line -----BEGIN …-----. For files, "
-                        + "use .pem(certificateFile:keyFile:password:).")
+                    "The \(name) of the clientIdentity is neither PEM text, with a line -----BEGIN …-----, nor DER in "
+                        + ".der(certificate:key:). For files in PEM, use .pem(certificateFile:keyFile:password:)."
+                )
             }
             if name == "key", identity.password == nil, PEMText.isEncrypted(text) {
                 throw Self.invalid(
@@ -102,6 +103,14 @@ extension SecurityPolicy {
             throw invalid(
                 "A pinned key is not a SHA-256 digest in base64 (44 characters).")
         }
+    }
+
+    /// The error for a certificate or key file that cannot be read; nothing was sent.
+    package static func unreadableFile(_ path: String) -> RequestError {
+        let name = path.pieces(at: "/").last ?? ""
+        return invalid(
+            "Could not read \(name), a certificate or key file of the SecurityPolicy. "
+                + "Check that it exists and that this process may read it.")
     }
 
     private static func invalid(_ message: String) -> RequestError {

@@ -12,6 +12,11 @@ package enum IPv6Literal {
         return text(of: groups[..<zeros.lowerBound]) + "::" + text(of: groups[zeros.upperBound...])
     }
 
+    /// The 16 bytes of an address without brackets; `nil` if the text is not an IPv6 address.
+    package static func bytes(of text: some Collection<UInt8>) -> [UInt8]? {
+        groups(of: text)?.flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] }
+    }
+
     /// Eight groups, or fewer with one `::`; an IPv4 address can replace the last two groups.
     private static func groups(of bytes: some Collection<UInt8>) -> [UInt16]? {
         let parts = bytes.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
