@@ -142,6 +142,7 @@ let package = Package(
             packageAccess: false, swiftSettings: settings + strict))
 }
 
+library("ErrandSystem", [], isProduct: false)
 library("ErrandJSON", [])
 library("ErrandHTTP", ["ErrandJSON", httpTypes])
 library("ErrandOpenSSL", ["ErrandHTTP"], isProduct: false)
@@ -149,14 +150,20 @@ library("ErrandTransport", ["ErrandHTTP", httpTypes])
 library("ErrandWebSocket", ["ErrandHTTP", httpTypes], isProduct: false)
 library(
     "ErrandCore", ["ErrandTransport", "ErrandHTTP", "ErrandJSON", "ErrandOpenSSL", httpTypes])
-library("ErrandCurl", ["ErrandTransport", "ErrandHTTP", "ErrandOpenSSL", libcurl, httpTypes])
+library(
+    "ErrandCurl",
+    ["ErrandTransport", "ErrandHTTP", "ErrandOpenSSL", "ErrandSystem", libcurl, httpTypes])
 library(
     "ErrandURLSession",
-    ["ErrandCore", "ErrandTransport", "ErrandHTTP", "ErrandOpenSSL", httpTypes])
+    [
+        "ErrandCore", "ErrandTransport", "ErrandHTTP", "ErrandOpenSSL", "ErrandSystem", httpTypes,
+    ])
 library("ErrandSQLite", ["ErrandCore", "CSQLite", httpTypes])
 library("ErrandOutbox", ["ErrandCore", "ErrandSQLite", httpTypes])
-library("ErrandRedis", ["ErrandCore", "ErrandHTTP", "ErrandOpenSSL", hiredis, httpTypes])
-library("ErrandReachability", ["ErrandCore"])
+library(
+    "ErrandRedis",
+    ["ErrandCore", "ErrandHTTP", "ErrandOpenSSL", "ErrandSystem", hiredis, httpTypes])
+library("ErrandReachability", ["ErrandCore", "ErrandSystem"])
 library(
     "Errand",
     [
@@ -177,13 +184,18 @@ library(
 library(
     "ErrandServiceLifecycle", ["ErrandCore", "ErrandDownloadQueue", "ErrandOutbox", lifecycle])
 library("ErrandConfiguration", ["ErrandCore", configuration])
-library("ErrandProgressLine", ["ErrandHTTP"])
+library("ErrandProgressLine", ["ErrandHTTP", "ErrandSystem"])
 library(
     "ErrandInspector",
-    ["ErrandCore", "ErrandTransport", "ErrandHTTP", "ErrandJSON", "ErrandRecording", httpTypes],
+    [
+        "ErrandCore", "ErrandTransport", "ErrandHTTP", "ErrandJSON", "ErrandRecording",
+        "ErrandSystem", httpTypes,
+    ],
     // Scripts/inspector-page copies these files to Swift sources.
     exclude: ["Page"])
-library("ErrandTesting", ["ErrandCore", "ErrandTransport", "ErrandRecording", httpTypes])
+library(
+    "ErrandTesting",
+    ["ErrandCore", "ErrandTransport", "ErrandRecording", "ErrandSystem", httpTypes])
 
 // What several test targets share.
 package.targets.append(

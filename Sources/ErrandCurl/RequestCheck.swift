@@ -1,6 +1,6 @@
 #if os(Linux)
+    import ErrandSystem
     import ErrandTransport
-    import Glibc
 
     /// Checks before anything is sent whether the linked libcurl can carry a request.
     struct RequestCheck {

@@ -1,13 +1,6 @@
 import ErrandHTTP
+import ErrandSystem
 import Foundation
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// What a display writes to; tests replace the terminal.
 protocol ProgressOutput: Sendable {

@@ -1,15 +1,8 @@
 import Dispatch
 public import ErrandCore
+import ErrandSystem
 import Foundation
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// Observes whether this machine has a route to one host.
 ///
@@ -99,11 +92,7 @@ enum HostRoute {
 
     private static func find(_ host: String) -> Bool {
         var hints = addrinfo()
-        #if canImport(Glibc)
-            hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
-        #else
-            hints.ai_socktype = SOCK_DGRAM
-        #endif
+        hints.ai_socktype = SocketConstant.datagram
         var list: UnsafeMutablePointer<addrinfo>?
         // The port is not used: nothing is sent.
         guard getaddrinfo(host, "9", &hints, &list) == 0 else { return false }

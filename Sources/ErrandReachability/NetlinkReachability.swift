@@ -1,8 +1,8 @@
 #if os(Linux)
     import Dispatch
     public import ErrandCore
+    import ErrandSystem
     import Foundation
-    import Glibc
 
     /// Observes the network status with a netlink socket, until it is released.
     ///
@@ -33,11 +33,8 @@
         public func changes() -> AsyncStream<NetworkStatus> { hub.changes() }
 
         private static func watch(_ hub: NetworkStatusHub) -> (any DispatchSourceRead)? {
-            let kind =
-                Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-                | Int32(SOCK_NONBLOCK.rawValue)
             // NETLINK_ROUTE is 0 (linux/netlink.h).
-            let descriptor = socket(AF_NETLINK, kind, 0)
+            let descriptor = socket(AF_NETLINK, SocketConstant.rawForEvents, 0)
             guard descriptor >= 0 else { return nil }
             var address = NetlinkAddress()
             let isBound = withUnsafePointer(to: &address) { pointer in

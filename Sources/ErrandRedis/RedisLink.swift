@@ -1,4 +1,5 @@
 #if Redis
+    import ErrandSystem
     import Foundation
     import Synchronization
 
@@ -135,11 +136,7 @@
         private func write(_ bytes: ArraySlice<UInt8>) -> Int {
             bytes.withUnsafeBytes { bytes in
                 while true {
-                    #if canImport(Darwin)
-                        let flags = MSG_DONTWAIT
-                    #else
-                        let flags = Int32(MSG_DONTWAIT | MSG_NOSIGNAL)
-                    #endif
+                    let flags = Int32(MSG_DONTWAIT) | SocketConstant.noSignal
                     let count = Foundation.send(descriptor, bytes.baseAddress, bytes.count, flags)
                     if count >= 0 || errno != EINTR { return count }
                 }

@@ -1,5 +1,6 @@
 #if os(Linux) || os(Android)
     import ErrandHTTP
+    import ErrandSystem
     import Foundation
 
     /// Detects whether a connection is still being established.
@@ -56,7 +57,7 @@
             let address = host.dropping(prefix: "[")?.dropping(suffix: "]")
             let name = address.map { String($0) } ?? host
             var hints = addrinfo()
-            hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+            hints.ai_socktype = SocketConstant.stream
             var list: UnsafeMutablePointer<addrinfo>?
             guard getaddrinfo(name, nil, &hints, &list) == 0 else { return [] }
             defer { freeaddrinfo(list) }

@@ -1,7 +1,7 @@
 #if os(Linux)
     import CLibcurl
+    import ErrandSystem
     import ErrandTransport
-    import Glibc
 
     /// Opens a connection with libcurl (`CURLOPT_CONNECT_ONLY`) and hands it over.
     ///

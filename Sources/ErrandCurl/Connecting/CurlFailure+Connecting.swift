@@ -1,7 +1,7 @@
 #if os(Linux)
     import CLibcurl
+    import ErrandSystem
     import ErrandTransport
-    import Glibc
 
     // Errors of connections that could not be opened, from libcurl's results.
     extension CurlFailure {

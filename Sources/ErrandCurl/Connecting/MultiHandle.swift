@@ -1,7 +1,7 @@
 #if os(Linux)
     import CLibcurl
+    import ErrandSystem
     import ErrandTransport
-    import Glibc
 
     /// libcurl's multi handle, which opens connections; it belongs to the loop.
     final class MultiHandle {
@@ -125,7 +125,7 @@
             table.closed(socket)
             sockets.closed(socket)
             loop.connections.closed()
-            return Glibc.close(socket)
+            return ErrandSystem.close(socket)
         }
 
         // MARK: - Reports

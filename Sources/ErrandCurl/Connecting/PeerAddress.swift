@@ -1,6 +1,6 @@
 #if os(Linux)
     import CLibcurl
-    import Glibc
+    import ErrandSystem
 
     /// Formats the peer of a connection as `IP:port` and caches the text for further requests to
     /// the same peer.

@@ -1,7 +1,7 @@
 import ErrandTransport
 
 #if os(Linux)
-    import Glibc
+    import ErrandSystem
 #endif
 
 /// The proxy variables of the environment.

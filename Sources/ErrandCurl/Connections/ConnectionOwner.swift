@@ -1,8 +1,8 @@
 // Performance annotations: decision 17.
 
 #if os(Linux)
+    import ErrandSystem
     import ErrandTransport
-    import Glibc
 
     extension Exchange {
         /// The receiver, if it takes the connection over.

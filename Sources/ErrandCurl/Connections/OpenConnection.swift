@@ -2,8 +2,8 @@
 
 #if os(Linux)
     import CLibcurl
+    import ErrandSystem
     import ErrandTransport
-    import Glibc
 
     /// A connection that libcurl has opened: its bytes, its events, and what the engine needs of it.
     ///
@@ -63,7 +63,7 @@
             if let connector { return connector.cancel() }
             engine.loop.connections.closed()
             engine.multi.table.closed(socket)
-            Glibc.close(socket)
+            ErrandSystem.close(socket)
         }
 
         // MARK: - Requests
@@ -170,9 +170,9 @@
                 return result == CURLE_OK ? count : -1
             }
             while true {
-                let count = Glibc.send(
+                let count = ErrandSystem.send(
                     socket, bytes.baseAddress, bytes.count,
-                    Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+                    SocketConstant.noSignal | Int32(MSG_DONTWAIT))
                 if count >= 0 { return count }
                 if errno == EINTR { continue }
                 if errno == EAGAIN || errno == EWOULDBLOCK { return 0 }

@@ -2,8 +2,8 @@
 
 #if os(Linux)
     import CLibcurl
+    import ErrandSystem
     import ErrandTransport
-    import Glibc
 
     /// A connection that carries HTTP/1.1 requests one after another.
     ///

@@ -2,8 +2,8 @@
     // Performance annotations: decision 17.
     import CLibcurl
     import Dispatch
+    import ErrandSystem
     import ErrandTransport
-    import Glibc
 
     /// What a loop drives: transfers and their connections.
     protocol LoopClient: AnyObject {

@@ -126,6 +126,7 @@ package struct RecentOrigins {
 
 #if os(Linux)
     import CLibcurl
+    import ErrandSystem
     import Synchronization
 
     /// The event loop, protected by a lock for one thread at a time: its own thread, or a caller's
@@ -156,7 +157,6 @@ package struct RecentOrigins {
 
 #if os(Linux)
     import CLibcurl
-    import Glibc
 
     /// The loop's thread and its resources.
     final class LoopThread: Sendable {
@@ -176,7 +176,7 @@ package struct RecentOrigins {
 
         /// Starts the thread; returns false if the system cannot create one.
         func start() -> Bool {
-            var thread = pthread_t()
+            var thread = noThread
             let reference = Unmanaged.passRetained(self)
             let result = pthread_create(
                 &thread, nil,
@@ -206,8 +206,8 @@ package struct RecentOrigins {
             pthread_sigmask(SIG_BLOCK, &all, nil)
             errand_name_thread(name)
             serve()
-            Glibc.close(poll)
-            Glibc.close(wakeUp)
+            ErrandSystem.close(poll)
+            ErrandSystem.close(wakeUp)
         }
 
         /// Runs turns until the mailbox is closed and every transfer has ended.

@@ -1,7 +1,7 @@
 #if os(Linux)
     import CLibcurl
+    import ErrandSystem
     import ErrandTransport
-    import Glibc
     import Synchronization
 
     /// The queue of messages from other threads to the loop; the first message starts the loop's
@@ -194,16 +194,16 @@
             let poll = errand_epoll_create()
             guard wakeUp >= 0, poll >= 0, errand_epoll_add(poll, wakeUp, errand_epoll_in) == 0
             else {
-                if wakeUp >= 0 { Glibc.close(wakeUp) }
-                if poll >= 0 { Glibc.close(poll) }
+                if wakeUp >= 0 { ErrandSystem.close(wakeUp) }
+                if poll >= 0 { ErrandSystem.close(poll) }
                 return .none
             }
             let lock = LoopLock(EventLoop(mailbox: self, poll: poll, wakeUp: wakeUp))
             let thread = LoopThread(
                 mailbox: self, lock: lock, name: name, poll: poll, wakeUp: wakeUp)
             guard thread.start() else {
-                Glibc.close(wakeUp)
-                Glibc.close(poll)
+                ErrandSystem.close(wakeUp)
+                ErrandSystem.close(poll)
                 return .none
             }
             return .running(wakeUp: wakeUp, lock)

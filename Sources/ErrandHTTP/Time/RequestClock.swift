@@ -18,7 +18,7 @@ public struct SystemClock: RequestClock {
     public var now: Date { Date() }
     /// The time since a moment less than a second before the first use of the clock in this process.
     public var uptime: Duration {
-        #if canImport(Glibc)
+        #if os(Linux)
             // The clock of `ContinuousClock`, read directly, because each request and each event needs it.
             let now = Self.read()
             return Duration(
@@ -32,7 +32,7 @@ public struct SystemClock: RequestClock {
     public func sleep(for duration: Duration) async throws {
         try await ContinuousClock().sleep(for: min(duration, Self.longest))
     }
-    #if canImport(Glibc)
+    #if os(Linux)
         private static let startSecond = Int64(read().tv_sec)
 
         private static func read() -> timespec {

@@ -2,16 +2,9 @@
     import Dispatch
     import ErrandCore
     import ErrandHTTP
+    import ErrandSystem
     import Foundation
     import Synchronization
-
-    #if canImport(Glibc)
-        import Glibc
-    #elseif canImport(Musl)
-        import Musl
-    #elseif canImport(Darwin)
-        import Darwin
-    #endif
 
     /// A TCP socket that never blocks a thread.
     ///
@@ -45,11 +38,7 @@
         static func listening(
             on port: UInt16, _ queue: DispatchQueue
         ) throws -> (socket: InspectorSocket, port: UInt16) {
-            #if canImport(Glibc)
-                let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            #else
-                let descriptor = socket(AF_INET, SOCK_STREAM, 0)
-            #endif
+            let descriptor = socket(AF_INET, SocketConstant.stream, 0)
             guard descriptor >= 0 else { throw failure() }
             let socket = InspectorSocket(descriptor, queue)
             enable(SO_REUSEADDR, SOL_SOCKET, descriptor)
@@ -135,15 +124,8 @@
         func send(_ bytes: ArraySlice<UInt8>) async -> Int? {
             while true {
                 let count = bytes.withUnsafeBytes { buffer in
-                    #if canImport(Darwin)
-                        Darwin.send(descriptor, buffer.baseAddress, buffer.count, 0)
-                    #elseif canImport(Glibc)
-                        Glibc.send(
-                            descriptor, buffer.baseAddress, buffer.count, Int32(MSG_NOSIGNAL))
-                    #else
-                        Musl.send(
-                            descriptor, buffer.baseAddress, buffer.count, Int32(MSG_NOSIGNAL))
-                    #endif
+                    ErrandSystem.send(
+                        descriptor, buffer.baseAddress, buffer.count, SocketConstant.noSignal)
                 }
                 if count >= 0 { return count }
                 switch errno {

@@ -1,12 +1,5 @@
+import ErrandSystem
 import Foundation
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// Ports on 127.0.0.1 that accept no connections.
 public enum DeadPort {

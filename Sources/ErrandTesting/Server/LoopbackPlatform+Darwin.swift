@@ -1,9 +1,9 @@
 #if canImport(Darwin)
-    import Darwin
+    import ErrandSystem
 
     /// The socket constants and calls that differ between systems.
     enum LoopbackPlatform {
-        static let stream = SOCK_STREAM
+        static let stream = SocketConstant.stream
         static let bothWays = SHUT_RDWR
         static let sending = SHUT_WR
         /// No flag: `poll` always reports a full hang-up, and has no event for a half-closed peer.
@@ -18,9 +18,9 @@
         }
 
         static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-            Darwin.send(descriptor, bytes.baseAddress, bytes.count, 0)
+            ErrandSystem.send(descriptor, bytes.baseAddress, bytes.count, 0)
         }
 
-        static func close(_ descriptor: Int32) -> Int32 { Darwin.close(descriptor) }
+        static func close(_ descriptor: Int32) -> Int32 { ErrandSystem.close(descriptor) }
     }
 #endif

@@ -1,12 +1,5 @@
+import ErrandSystem
 import Foundation
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// A POSIX socket.
 ///

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The key and the names of certificates, compared with those of openssl.
-@Suite("Contents of certificates", .limited)
+@Suite("Contents of certificates")
 struct CertificateDataTests {
     private func certificate(_ der: Data) throws -> CertificateData {
         try #require(CertificateData(der: der))

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Certificates and keys in DER, which become PEM text.
-@Suite("Certificates in DER", .limited)
+@Suite("Certificates in DER")
 struct DERIdentityTests {
     private func text(_ source: ClientIdentity.Source?) -> String {
         guard case .bytes(let data) = source else { return "a file" }

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Decisions about certificate chains, as a transport on Apple platforms makes them.
-@Suite("Evidence of certificate chains", .limited)
+@Suite("Evidence of certificate chains")
 struct TrustEvidenceTests {
     private typealias Findings = TrustDecision.Evidence.Findings
 

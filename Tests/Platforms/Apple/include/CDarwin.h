@@ -234,6 +234,9 @@ int inet_pton(int, const char *, void *);
 int getaddrinfo(const char *, const char *, const struct addrinfo *, struct addrinfo **);
 void freeaddrinfo(struct addrinfo *);
 
+// pthread.h
+typedef struct _opaque_pthread_t *pthread_t;
+
 // sys/ioctl.h
 struct winsize { unsigned short ws_row, ws_col, ws_xpixel, ws_ypixel; };
 
