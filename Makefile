@@ -1,13 +1,14 @@
 # All commands of the project. `make test` runs before each commit, `make check` before a release; `make help` lists the rest.
 .POSIX:
-.PHONY: help setup demo demo-hub check test chaos traits boundaries language lint format samples build mistakes unit airline hub fetch chat
-.PHONY: check-darwin framing autobahn release docs check-docs api bench instructions tsan asan mutate fuzz clean
+.PHONY: help setup new template demo demo-hub check test chaos traits boundaries language lint format samples build mistakes unit
+.PHONY: airline hub fetch chat check-darwin framing autobahn release docs check-docs api bench instructions tsan asan mutate fuzz clean
 
 help:
+	@echo 'make new NAME=Hub  write a package for the client of a service into ../Hub, from Examples/Template'
 	@echo 'make demo          run Examples/Airline twice: registration, caching, a resumed download'
 	@echo 'make demo-hub      run Examples/Hub: pages, errors, token refresh, upload, download, batch, chain'
 	@echo 'make test          boundaries, lint, strict build, all tests, examples'
-	@echo 'make check         make test, then traits, other platforms, documentation, release build, make chaos, framing, autobahn'
+	@echo 'make check         make test, then traits, other platforms, documentation, release build, template, chaos, framing, autobahn'
 	@echo 'make check-darwin  compile the code for Apple platforms, as far as Linux can'
 	@echo 'make chaos         10,000 requests for each transport and style to a server that breaks the protocol at random'
 	@echo 'make framing       compare the framing of HTTP/2 with hpack and hyperframe of PyPI'
@@ -30,6 +31,12 @@ help:
 setup:
 	@Scripts/setup
 
+new:
+	@Scripts/new $(NAME)
+
+template: setup
+	@Scripts/new --check
+
 demo: setup
 	@Scripts/example Airline
 
@@ -39,7 +46,7 @@ demo-hub: setup
 test: setup lint samples build mistakes unit airline hub fetch chat
 	@echo 'make test: all checks passed'
 
-check: test traits check-darwin check-docs release chaos framing autobahn
+check: test traits check-darwin check-docs release template chaos framing autobahn
 
 chaos: setup
 	@Scripts/setup --tests

@@ -95,10 +95,6 @@ public final class LoopbackServer: Sendable {
     ///
     /// They are sent in turn, and the last one is repeated.
     public func route(_ path: String, responses: LoopbackResponse...) {
-        route(path, inTurn: responses)
-    }
-
-    func route(_ path: String, inTurn responses: [LoopbackResponse]) {
         let count = Watched(0)
         route(path) { _ in
             let turn = count.change { count in
