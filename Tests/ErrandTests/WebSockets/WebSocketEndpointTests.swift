@@ -1,5 +1,6 @@
 import Errand
 import ErrandTesting
+import ErrandTransport
 import Foundation
 import HTTPTypes
 import Synchronization
