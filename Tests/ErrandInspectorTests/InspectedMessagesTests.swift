@@ -48,7 +48,7 @@ struct InspectedMessagesTests {
         #expect(messages.map { $0["number"].int } == [0, 1, 2])
         #expect(messages[0]["size"].int == 19 && messages[0]["onWire"].int == 11)
         #expect(messages[2]["comment"].string?.contains("not kept") == true)
-        #expect(reply["subprotocol"].string == "v2" && reply["roundTrip"].int == 3)
+        #expect(reply["subprotocol"].string == "v2" && reply["roundTrip"].double == 3)
         #expect(reply["closeCode"].int == nil && reply["next"].int == 3)
         #expect(reply["received"]["count"].int == 2)
         let detail = try await fixture.get("requests/1")

@@ -61,6 +61,21 @@ struct WebSocketEndpointPeerTests {
         _ = try await socket.task.response()
     }
 
+    /// The connection is paused after each one, and goes on with large reads.
+    @Test func largeMessagesInFlight() async throws {
+        let socket = try await Bytes().connect(on: agent)
+        let bytes = { (number: Int) in Data(repeating: UInt8(number), count: 1 << 20) }
+        for number in 0..<2 { try await socket.send(bytes(number)) }
+        var count = 0
+        for try await message in socket.messages {
+            #expect(message == bytes(count))
+            count += 1
+            if count < 15 { try await socket.send(bytes(count + 1)) }
+            if count == 16 { socket.close() }
+        }
+        #expect(count == 16)
+    }
+
     @Test func manyMessagesInOrder() async throws {
         let socket = try await Bytes().connect(on: agent)
         async let sent: Void = {

@@ -231,7 +231,8 @@ final class ResponseCollector: StreamReceiver, ConnectionOwner {
 
     func didReceive(chunk: Data) -> Demand {
         emitChunk(.chunkReceived(attempt: attempt, bytes: Int64(chunk.count)))
-        guard let channel = state.withLock({ $0.channel }) else {
+        // The channel of a connection that was taken over carries no bytes.
+        guard !acceptsConnection, let channel = state.withLock({ $0.channel }) else {
             return chunk.withUnsafeBytes { collect($0) }
         }
         return received(chunk.count, channel.receive(chunk))

@@ -75,6 +75,11 @@ final class SocketTransport: Transport {
             if !isPaused { deliver(bytes) }
         }
 
+        /// Passes bytes on with their buffer, as the engine does with a large read after a pause.
+        func sendChunk(_ bytes: [UInt8]) -> Demand {
+            (receiver as? any StreamReceiver)?.didReceive(chunk: Data(bytes)) ?? .stop
+        }
+
         private func deliver(_ bytes: [UInt8]) {
             guard bytes.withUnsafeBytes({ receiver.didReceive(bytes: $0) }) == .pause else {
                 return

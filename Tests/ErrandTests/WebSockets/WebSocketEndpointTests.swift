@@ -1,5 +1,6 @@
 import Errand
 import ErrandTesting
+import ErrandTransport
 import Foundation
 import HTTPTypes
 import Synchronization
@@ -189,6 +190,15 @@ struct WebSocketEndpointTests {
         #expect(!connection.isPaused)
         connection.send(ServerBytes.text("last"))
         #expect(try await messages.next() == "last")
+    }
+
+    /// Bytes that arrive with their buffer are those of the connection, too, not of the body of the 101 response.
+    @Test func chunksAreReadByTheConnection() async throws {
+        let (socket, connection) = try await connect()
+        #expect(connection.sendChunk(ServerBytes.text("one") + ServerBytes.text("two")) == .more)
+        var messages = socket.messages.makeAsyncIterator()
+        #expect(try await messages.next() == "one")
+        #expect(try await messages.next() == "two")
     }
 
     /// Many messages in one chunk are bounded, too, also if they were compressed.

@@ -84,7 +84,8 @@ struct WebSocketEventTests {
         // The sequence of the task has no payloads, although a listener has asked for them.
         var late: [RequestEvent] = []
         for await event in own { late.append(event) }
-        #expect(texts(late) == Array(expected.dropFirst()))
+        // It may begin before the delivery of the first event.
+        #expect(texts(late).filter { !$0.hasPrefix("opened") } == Array(expected.dropFirst()))
         guard case .ended = try #require(late.last).kind else {
             Issue.record("no end")
             return
@@ -134,6 +135,7 @@ struct WebSocketEventTests {
         let texts = texts(try await recorder.untilEnded())
         // Three frames with headers of 6 bytes: two parts and the end.
         #expect(texts == ["opened v2 ", "sent false 5 23 -", "closed 1006 '' false"])
+        withExtendedLifetime(socket) {}
     }
 
     @Test func refusedWebSocketHasNoEvents() async throws {
