@@ -164,27 +164,8 @@ static inline int errand_get_send_queue(int socket, errand_send_queue *queue) {
 }
 #endif
 
-/* zlib's stream as its ABI has had it since 1.0. The libraries are opened at run time, where libcurl's own
- * dependencies have brought them, so that no further development package is needed to build. */
-typedef struct {
-    const uint8_t *next_in;
-    unsigned int avail_in;
-    unsigned long total_in;
-    uint8_t *next_out;
-    unsigned int avail_out;
-    unsigned long total_out;
-    const char *msg;
-    void *state, *zalloc, *zfree, *opaque;
-    int data_type;
-    unsigned long adler, reserved;
-} errand_zlib_stream;
-typedef int (*errand_inflate_init)(errand_zlib_stream *, int window, const char *version, int size);
-typedef int (*errand_inflate)(errand_zlib_stream *, int flush);
-typedef int (*errand_inflate_end)(errand_zlib_stream *);
-typedef int (*errand_deflate_init)(
-    errand_zlib_stream *, int level, int method, int window, int memory, int strategy,
-    const char *version, int size);
-
+/* The libraries are opened at run time, where libcurl's own dependencies have brought them, so that no further
+ * development package is needed to build. */
 typedef void *(*errand_brotli_create)(void *allocate, void *release, void *opaque);
 typedef int (*errand_brotli_decode)(
     void *state, size_t *available_in, const uint8_t **next_in, size_t *available_out,

@@ -14,9 +14,10 @@ package import ErrandHTTP
 /// - ``TransferReceiver/didEnd(_:)`` has no error if both sides have ended their directions.
 ///
 /// Over HTTP/2, an extended CONNECT takes the place of 101 (RFC 8441): the transfer then carries the bytes of a stream.
-/// It is used on a connection whose server allows it, if ``extendedProtocol`` names a protocol. Every other such request
-/// uses HTTP/1.1. For every other receiver, and with transports that hand no connections over, 101 fails with
-/// ``RequestError/Code/badServerResponse``.
+/// If ``extendedProtocol`` names a protocol, it is used with ``TransportOptions/HTTPVersionPolicy/automatic`` on an open
+/// connection whose server has allowed it, and always with the policies that require HTTP/2. Every other such request
+/// offers the server HTTP/1.1 only, so that none is sent twice. For every other receiver, and with transports that hand
+/// no connections over, 101 fails with ``RequestError/Code/badServerResponse``.
 package protocol ConnectionOwner: TransferReceiver {
     /// Whether the connection is taken over after 101.
     var acceptsConnection: Bool { get }

@@ -29,6 +29,7 @@ extension ForwardingReceiver {
     private var owner: (any ConnectionOwner)? { receiver as? any ConnectionOwner }
 
     package var acceptsConnection: Bool { owner?.acceptsConnection ?? false }
+    package var extendedProtocol: String? { owner?.extendedProtocol }
 
     package func didSwitchProtocols(_ head: ResponseHead) -> any BodySource {
         // Without an owner, no connection is accepted.

@@ -1,19 +1,23 @@
+import ErrandHTTP
+
 /// Compresses the messages of a client (RFC 7692 §7.2.1).
 struct MessageDeflater: ~Copyable, Sendable {
     private static let noFlush: Int32 = 0
     /// `Z_SYNC_FLUSH`: the output ends with an empty block without compression.
     private static let flush: Int32 = 2
 
-    private let library: DeflateLibrary
+    private let library: ZlibLibrary
     private let windowBits: Int
     private let level: Int
     private let keepsContext: Bool
-    private let stream = DeflateStream()
+    private let stream = ZlibStream()
     private var isOpen = false
+    /// The window, while zlib has no memory.
+    private var window: [UInt8] = []
 
     /// - Returns: `nil` if zlib is not installed, or has no such window.
     init?(_ agreement: DeflateExtension.Agreement) {
-        guard let library = DeflateLibrary.loaded, agreement.isDeflating else { return nil }
+        guard let library = ZlibLibrary.loaded, agreement.isDeflating else { return nil }
         self.library = library
         windowBits = agreement.clientWindowBits
         level = agreement.level
@@ -71,6 +75,21 @@ struct MessageDeflater: ~Copyable, Sendable {
         }
     }
 
+    /// Returns zlib's memory between two messages, and keeps the bytes that the next one may refer to.
+    mutating func rest() {
+        guard isOpen, let read = library.readSentDictionary else { return }
+        var count: UInt32 = 0
+        guard read(stream.address, nil, &count) == 0 else { return }
+        var window = [UInt8](repeating: 0, count: Int(count))
+        let isRead = window.withUnsafeMutableBytes {
+            read(stream.address, $0.baseAddress, &count) == 0
+        }
+        guard isRead else { return }
+        self.window = window
+        _ = library.endDeflating(stream.address)
+        isOpen = false
+    }
+
     private mutating func open() -> Bool {
         if isOpen { return true }
         // Method 8 (deflate), without header and checksum. The memory for hashes has the size of the window; strategy
@@ -78,7 +97,14 @@ struct MessageDeflater: ~Copyable, Sendable {
         isOpen =
             library.startDeflating(
                 stream.address, Int32(level), 8, Int32(-windowBits),
-                Int32(max(1, windowBits - 7)), 0, DeflateStream.version, DeflateStream.size) == 0
+                Int32(max(1, windowBits - 7)), 0, ZlibStream.version, ZlibStream.size) == 0
+        if isOpen, !window.isEmpty {
+            // Without it, the next message is only longer.
+            window.withUnsafeBytes {
+                _ = library.setSentDictionary(stream.address, $0.baseAddress, UInt32($0.count))
+            }
+            window = []
+        }
         return isOpen
     }
 }

@@ -10,18 +10,20 @@ struct MessageInflater: ~Copyable, @unchecked Sendable {
     /// `Z_BLOCK`: stop between two blocks.
     private static let block: Int32 = 5
 
-    private let library: DeflateLibrary
+    private let library: ZlibLibrary
     private let windowBits: Int
     private let keepsContext: Bool
-    private let stream = DeflateStream()
+    private let stream = ZlibStream()
     private var isOpen = false
     private var output: UnsafeMutableRawBufferPointer?
     /// The number of bytes of the tail that zlib has read.
     private var tailCount = 0
+    /// The window, while zlib has no memory.
+    private var window: [UInt8] = []
 
     /// - Returns: `nil` if zlib is not installed.
     init?(windowBits: Int, keepsContext: Bool) {
-        guard let library = DeflateLibrary.loaded else { return nil }
+        guard let library = ZlibLibrary.loaded else { return nil }
         self.library = library
         // Old versions of zlib use 9 bits in place of 8.
         self.windowBits = max(9, windowBits)
@@ -89,12 +91,28 @@ struct MessageInflater: ~Copyable, @unchecked Sendable {
         )
     }
 
+    /// Returns zlib's memory between two messages, and keeps the bytes that the next one may refer to.
+    mutating func rest() {
+        output?.deallocate()
+        output = nil
+        guard isOpen else { return }
+        guard let window = readWindow() else { return }
+        self.window = window
+        close()
+    }
+
     private mutating func open() throws(WebSocketFault) {
         // A negative size of the window: without header and checksum.
         let result = library.startInflating(
-            stream.address, Int32(-windowBits), DeflateStream.version, DeflateStream.size)
+            stream.address, Int32(-windowBits), ZlibStream.version, ZlibStream.size)
         guard result == 0 else { throw Self.noMemory }
         isOpen = true
+        guard !window.isEmpty else { return }
+        let isSet = window.withUnsafeBytes {
+            library.setDictionary(stream.address, $0.baseAddress, UInt32($0.count)) == 0
+        }
+        guard isSet else { throw Self.noMemory }
+        window = []
     }
 
     private mutating func close() {
@@ -104,14 +122,23 @@ struct MessageInflater: ~Copyable, @unchecked Sendable {
 
     /// Begins another sequence of blocks with the same window.
     private func restart() throws(WebSocketFault) {
-        var count: UInt32 = 0
-        var window = [UInt8](repeating: 0, count: 1 << 15)
-        let isRestarted = window.withUnsafeMutableBytes { window in
-            library.readDictionary(stream.address, window.baseAddress, &count) == 0
-                && library.resetInflating(stream.address) == 0
-                && library.setDictionary(stream.address, window.baseAddress, count) == 0
+        let isRestarted = readWindow()?.withUnsafeBytes { window in
+            library.resetInflating(stream.address) == 0
+                && library.setDictionary(
+                    stream.address, window.baseAddress, UInt32(window.count)) == 0
         }
-        guard isRestarted else { throw Self.noMemory }
+        guard isRestarted == true else { throw Self.noMemory }
+    }
+
+    /// The last bytes of the messages; `nil` if zlib fails.
+    private func readWindow() -> [UInt8]? {
+        var count: UInt32 = 0
+        guard library.readDictionary(stream.address, nil, &count) == 0 else { return nil }
+        var window = [UInt8](repeating: 0, count: Int(count))
+        let isRead = window.withUnsafeMutableBytes {
+            library.readDictionary(stream.address, $0.baseAddress, &count) == 0
+        }
+        return isRead ? window : nil
     }
 
     private static var corrupt: WebSocketFault {

@@ -32,7 +32,12 @@ package struct WebSocketBuffer: ~Copyable, @unchecked Sendable {
 
     package mutating func removeAll() {
         (start, end) = (0, 0)
-        guard memory.count > Self.keptCapacity else { return }
+        if memory.count > Self.keptCapacity { release() }
+    }
+
+    /// Removes all bytes, and returns the memory.
+    mutating func release() {
+        (start, end) = (0, 0)
         memory.deallocate()
         memory = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     }

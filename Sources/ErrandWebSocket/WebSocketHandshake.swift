@@ -1,7 +1,7 @@
 package import ErrandHTTP
 import Foundation
 
-/// The opening handshake of a client over HTTP/1.1 (RFC 6455 §4.1).
+/// The opening handshake of a client over HTTP/1.1 (RFC 6455 §4.1), or HTTP/2 (RFC 8441).
 package struct WebSocketHandshake: Sendable {
     /// What both sides have agreed on.
     package struct Agreement: Sendable, Hashable {
@@ -57,8 +57,21 @@ package struct WebSocketHandshake: Sendable {
         headers[.secWebSocketExtensions] = deflate?.offer
     }
 
+    /// Checks the response that accepts the connection.
+    ///
+    /// - Parameter isSwitch: Whether its status is 101; otherwise it is a success of an extended CONNECT, whose stream
+    ///   takes the place of the key (RFC 8441 §5).
+    package func agreement(
+        _ headers: HTTPFields, isSwitch: Bool = true
+    ) throws(WebSocketFault) -> Agreement {
+        if isSwitch { try checkSwitch(headers) }
+        var agreement = try extensions(headers[values: .secWebSocketExtensions])
+        agreement.subprotocol = try subprotocol(headers[values: .secWebSocketProtocol])
+        return agreement
+    }
+
     /// Checks a response with the status 101 (RFC 6455 §4.1, §4.2.2).
-    package func agreement(_ headers: HTTPFields) throws(WebSocketFault) -> Agreement {
+    private func checkSwitch(_ headers: HTTPFields) throws(WebSocketFault) {
         // §4.1, 2.: the only value, regardless of case.
         guard headers[values: .upgrade].map({ $0.lowercasedASCII() }) == ["websocket"] else {
             throw Self.refusal("Its response 101 lacks 'Upgrade: websocket'.")
@@ -74,9 +87,6 @@ package struct WebSocketHandshake: Sendable {
                 "Its response 101 has not the Sec-WebSocket-Accept of this connection, so it does not speak WebSocket."
             )
         }
-        var agreement = try extensions(headers[values: .secWebSocketExtensions])
-        agreement.subprotocol = try subprotocol(headers[values: .secWebSocketProtocol])
-        return agreement
     }
 
     /// The value of `Sec-WebSocket-Accept` for a key (RFC 6455 §4.2.2, 5.4).

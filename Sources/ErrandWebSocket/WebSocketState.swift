@@ -88,7 +88,7 @@ package struct WebSocketState: ~Copyable, Sendable {
         let isCompressed: Bool
     }
 
-    private let limits: Limits
+    private var limits: Limits
     private let deflate: DeflateExtension.Agreement?
     private var parser: WebSocketFrameParser
     private var phase = Phase.open
@@ -192,6 +192,7 @@ package struct WebSocketState: ~Copyable, Sendable {
             switch timer.check(at: now) {
             case .wait(let end): return .wait(until: end)
             case .ping(let number):
+                rest()
                 withUnsafeBytes(of: number.bigEndian) { write(.ping, .final, $0, into: &output) }
                 timer.sent(at: now)
             case .close:
@@ -202,6 +203,22 @@ package struct WebSocketState: ~Copyable, Sendable {
                 return .ended(fail(fault, into: &output))
             }
         }
+    }
+
+    /// Returns memory that an idle connection does not need; a busy one takes it again.
+    private mutating func rest() {
+        if incoming == nil, !isFinishing { inflater?.rest() }
+        guard outgoing == nil else { return }
+        deflater?.rest()
+        compressed.release()
+    }
+
+    /// Limits the size of messages from now on.
+    package mutating func limitMessages(to bytes: Int?) { limits.messageBytes = bytes }
+
+    /// Fails the connection, because a message that was received before its limit is too large.
+    package mutating func refuseMessage(into output: inout WebSocketBuffer) -> End {
+        fail(Self.tooLarge(limits.messageBytes ?? 0), into: &output)
     }
 
     /// §7.1.7: fails the connection, with a close frame if none was sent.
@@ -310,8 +327,8 @@ package struct WebSocketState: ~Copyable, Sendable {
         // §8.1: text fails at its first invalid byte.
         if message.isText, !message.text.append(bytes) { throw Self.invalidText }
         incoming = message
-        guard message.isCompressed else { return }
         try checkSize(message.produced)
+        guard message.isCompressed else { return }
         let produced = Int64(clamping: message.produced)
         guard produced > 64 << 10,
             let ratio = TransportOptions.decodingRatio(limits.ratio, after: produced)
@@ -328,7 +345,11 @@ package struct WebSocketState: ~Copyable, Sendable {
 
     private func checkSize(_ size: UInt64) throws(WebSocketFault) {
         guard let limit = limits.messageBytes, size > UInt64(max(0, limit)) else { return }
-        throw WebSocketFault(.messageTooBig, "It sends a message of more than \(limit) bytes.")
+        throw Self.tooLarge(limit)
+    }
+
+    private static func tooLarge(_ limit: Int) -> WebSocketFault {
+        WebSocketFault(.messageTooBig, "It sends a message of more than \(limit) bytes.")
     }
 
     private mutating func inflate(

@@ -124,6 +124,61 @@ struct DeflateTests {
         }
     }
 
+    // MARK: - Memory
+
+    /// At each PING zlib's memory is returned; the windows go on, also in the bytes that are sent.
+    @Test(arguments: [true, false], [9, 12, 15])
+    func idleConnection(keepsContext: Bool, bits: Int) throws {
+        let server = try #require(Server(bits, keepsContext: keepsContext))
+        let agreement = Self.agreement(
+            client: bits, server: bits, clientContext: keepsContext, serverContext: keepsContext)
+        let connection = TestConnection(deflate: agreement)
+        let busy = TestConnection(deflate: agreement)
+        // It decompresses what the client sends.
+        let opinion = TestConnection(deflate: agreement)
+        var random = SeededGenerator(seed: 7)
+        var sizes: [Int] = []
+        let words = (0..<200).map { _ in random.bytes(8) }
+        for round in 0..<6 {
+            var message: [UInt8] = []
+            for _ in 0..<(round == 3 ? 9_000 : 60) { message += words[random.below(words.count)] }
+            let text = "binary \(NaiveWebSocket.shown(message))"
+            #expect(connection.receive(Self.compressed(server.payload(message), 2)) == [text])
+            #expect(connection.send(message) && busy.send(message))
+            let (sent, other) = (connection.takeFrame(), busy.takeFrame())
+            sizes.append(sent.count - other.count)
+            #expect(opinion.receive(Self.compressed(sent, 2)) == [text])
+            connection.now += .seconds(20)
+            _ = connection.check()
+            #expect(connection.written().map { $0.prefix(4) } == ["ping"])
+            _ = connection.receive(
+                ServerBytes.frame(10, [0, 0, 0, 0, 0, 0, 0, UInt8(round + 1)]))
+        }
+        // The dictionary saves as much as the window would.
+        #expect(sizes.allSatisfy { abs($0) <= 40 }, "\(sizes)")
+    }
+
+    /// A message that is not complete keeps its memory.
+    @Test func pingWithinAMessage() throws {
+        let server = try #require(Server(15))
+        let opinion = TestConnection(deflate: Self.agreement())
+        let connection = TestConnection(deflate: Self.agreement())
+        let parts = (
+            server.payload(Array("one, ".utf8), ends: false), server.payload(Array("two".utf8))
+        )
+        #expect(connection.receive(Self.compressed(parts.0, final: false)) == [])
+        #expect(connection.send(fragment: Array("three, ".utf8)))
+        let first = connection.takeFrame()
+        connection.now += .seconds(20)
+        _ = connection.check()
+        _ = connection.written()
+        #expect(connection.receive(Self.compressed(parts.1, 0)) == ["text one, two"])
+        #expect(connection.send(fragment: Array("four".utf8), ends: true))
+        let events = opinion.receive(
+            Self.compressed(first, 2, final: false) + Self.compressed(connection.takeFrame(), 0))
+        #expect(events == ["binary three, four"])
+    }
+
     // MARK: - Windows and contexts
 
     @Test(arguments: [true, false], [9, 10, 12, 15])

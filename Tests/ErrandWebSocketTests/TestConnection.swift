@@ -57,6 +57,12 @@ final class TestConnection {
         return NaiveWebSocket.clientFrames(Array(output.contents))
     }
 
+    /// The payload of the only frame that was written since the last call.
+    func takeFrame() -> [UInt8] {
+        defer { output.removeAll() }
+        return NaiveWebSocket.frame(Array(output.contents)[...])?.0.payload ?? []
+    }
+
     func send(_ bytes: [UInt8], isText: Bool = false) -> Bool {
         bytes.withUnsafeBytes { state.send($0, isText: isText, into: &output) }
     }

@@ -39,7 +39,7 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: Sendable {
     ///   - code: Default ``WebSocketClose/Code/normal``. A code that no frame may have is sent as 1000.
     ///   - reason: A text for logs; cut after 123 bytes.
     public func close(_ code: WebSocketClose.Code = .normal, reason: String = "") {
-        driver.close(code.isAllowedInFrames ? code : .normal, reason: reason)
+        driver.close(code.isAllowedInFrames ? code : .normal, reason: reason, byUser: true)
     }
 
     /// The messages of the server; read them once, in one task.
@@ -47,6 +47,8 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: Sendable {
     /// While the loop is busy, the connection is paused, so the server waits. The sequence ends after a clean close
     /// with 1000, 1001 or without a code; every other end is the error ``RequestError/Code/webSocketClosed``, or that
     /// of the connection. A message that cannot be decoded is an error, after which the next ones can be read.
+    ///
+    /// After the first message was asked for, ``fragments`` are the error ``RequestError/Code/invalidCombination``.
     public var messages: Messages { Messages(socket: self) }
 
     /// The messages of a WebSocket; see ``WebSocket/messages``.
@@ -74,9 +76,58 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: Sendable {
         }
     }
 
+    /// The messages of the server in pieces, as they arrive; read them in place of ``messages``.
+    ///
+    ///     for try await part in socket.fragments {
+    ///         file.write(part.bytes)
+    ///         if part.endsMessage { break }
+    ///     }
+    ///
+    /// A piece has at most 128 KiB, and its ends are not those of the server's frames. The connection is paused while the
+    /// loop is busy, so a message of any size needs little memory: ``WebSocketOptions/maximumMessageBytes`` has no effect.
+    /// Text is checked, but a piece may end within a character. The end is that of ``messages``.
+    ///
+    /// After the first piece was asked for, ``messages`` are the error ``RequestError/Code/invalidCombination``.
+    public var fragments: Fragments { Fragments(socket: self) }
+
+    /// The messages of a WebSocket in pieces; see ``WebSocket/fragments``.
+    public struct Fragments: AsyncSequence, Sendable {
+        let socket: WebSocket
+
+        /// Creates an iterator.
+        public func makeAsyncIterator() -> Iterator { Iterator(socket: socket) }
+
+        /// Reads pieces.
+        public struct Iterator: AsyncIteratorProtocol {
+            let socket: WebSocket
+
+            /// The next piece; `nil` at the end.
+            public mutating func next() async throws(RequestError) -> WebSocketFragment? {
+                try await socket.nextFragment()
+            }
+
+            /// The next piece; `nil` at the end.
+            public mutating func next(
+                isolation actor: isolated (any Actor)?
+            ) async throws(RequestError) -> WebSocketFragment? {
+                try await socket.nextFragment()
+            }
+        }
+    }
+
+    nonisolated(nonsending) private func nextFragment() async throws(RequestError)
+        -> WebSocketFragment?
+    {
+        do throws(RequestError) {
+            return try await driver.next(.fragments).map(WebSocketFragment.init)
+        } catch {
+            throw named(error)
+        }
+    }
+
     nonisolated(nonsending) private func next() async throws(RequestError) -> Incoming? {
         do throws(RequestError) {
-            guard let message = try await driver.nextMessage() else { return nil }
+            guard let message = try await driver.next(.messages) else { return nil }
             return try decode(message)
         } catch {
             throw named(error)
@@ -201,5 +252,19 @@ extension WebSocket {
                 "A message of the type \(Outgoing.self) could not be encoded. See the underlying error.",
                 underlying: error)
         }
+    }
+}
+
+/// A piece of a message; see ``WebSocket/fragments``.
+public struct WebSocketFragment: Sendable, Hashable {
+    /// Whether the message is text, which is UTF-8.
+    public let isText: Bool
+    /// The bytes; they may be empty at the end of a message.
+    public let bytes: Data
+    /// Whether the message ends here.
+    public let endsMessage: Bool
+
+    init(_ part: WebSocketDriver.Message) {
+        (isText, bytes, endsMessage) = (part.isText, part.bytes, part.endsMessage)
     }
 }

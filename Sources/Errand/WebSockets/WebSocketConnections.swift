@@ -58,14 +58,11 @@ public struct WebSocketConnections<Endpoint: BaseRequest & MessageEndpoint>: Asy
         ) async throws(RequestError) -> Element? {
             let agent = endpoint.agent(atCall: agent)
             if let previous = socket.take() {
-                guard let failure = previous.driver.failure, !previous.driver.isClosedHere else {
-                    // Closed regularly, or left open.
-                    let isOpen = previous.driver.isOpen
-                    previous.close()
-                    if !isOpen { return nil }
-                    return try await open(on: agent)
+                switch previous.driver.ending {
+                case .open: previous.close()
+                case .regular: return nil
+                case .failed(let error): try await wait(after: previous.named(error), on: agent)
                 }
-                try await wait(after: previous.named(failure), on: agent)
             }
             return try await open(on: agent)
         }

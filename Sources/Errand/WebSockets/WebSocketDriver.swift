@@ -9,10 +9,19 @@ import Synchronization
 /// ``WebSocketState`` decides; this type has the buffers and performs the actions outside its lock. Frames are read on
 /// the thread of the transport. It reads no further while messages wait for their reader, or output for the socket.
 final class WebSocketDriver: ConnectionUpgrade, BodySource {
-    /// A whole message.
+    /// A message, or a part of one.
     struct Message: Sendable {
         let isText: Bool
         let bytes: Data
+        var endsMessage = true
+    }
+
+    /// How the messages are read.
+    enum Reading {
+        /// No task has asked for one; at most ``limit`` bytes of a message are received.
+        case undecided
+        case messages
+        case fragments
     }
 
     /// The size of waiting messages, and that of unsent bytes, at which reading stops and senders wait.
@@ -27,7 +36,12 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
         /// The number of messages at the start that were taken.
         var taken = 0
         var waitingBytes = 0
+        var reading = Reading.undecided
+        /// The beginning of a message, and whether it is text.
         var partial = Data()
+        var isPartialText = false
+        /// The bytes of the message that is arriving, with those that were passed on as fragments.
+        var messageBytes: Int64 = 0
         /// Input that was not read, because too much waits.
         var rest = Data()
         var isPaused = false
@@ -44,7 +58,8 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
         var senders: [UnsafeContinuation<Void, Never>] = []
         /// Whether a message is sent in fragments, for whose end other messages wait.
         var isSendingFragments = false
-        var isClosedHere = false
+        /// Whether the user has closed the connection.
+        var isClosedByUser = false
         var timer: Task<Void, Never>?
         /// The stream of the request, whose release would cancel it; until the end of the transfer.
         var stream: ResponseStream?
@@ -101,25 +116,38 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
 
     var agreement: WebSocketHandshake.Agreement { state.withLock { $0.agreement } }
     var roundTrip: Duration? { state.withLock { $0.roundTrip } }
-    /// Whether ``close(_:reason:)`` was called.
-    var isClosedHere: Bool { state.withLock { $0.isClosedHere } }
 
     var isOpen: Bool { state.withLock { $0.end == nil && $0.socket?.isOpen == true } }
 
-    /// The error of the end; `nil` for an open connection, and after a close frame of the server with 1000.
-    var failure: RequestError? {
-        state.withLock { state in
-            guard let end = state.end, !(end.isClean && [.normal, .none].contains(end.code)) else {
-                return nil
+    /// The state of a connection for ``WebSocketConnections``.
+    enum Ending {
+        case open
+        /// The user has closed it, or the server has with 1000.
+        case regular
+        case failed(RequestError)
+    }
+
+    var ending: Ending {
+        state.withLock { state -> Ending in
+            if state.isClosedByUser { return .regular }
+            if state.end == nil, state.socket?.isOpen == true { return .open }
+            if let end = state.end, end.isClean, [.normal, .none].contains(end.code) {
+                return .regular
             }
-            return Self.error(end, state.transferEnd)
+            var error = Self.error(state.end, state.transferEnd)
+            if state.end == nil {
+                // A message in fragments has failed, or a reader was cancelled.
+                error.webSocketClose = WebSocketClose(code: .abnormal, isClean: false)
+            }
+            return .failed(error)
         }
     }
 
     // MARK: - The transfer
 
+    var extendedProtocol: String? { "websocket" }
+
     func prepare(_ request: inout TransportRequest) {
-        request.options.httpVersion = .http11
         // The subprotocols were checked before the start.
         let handshake = try? WebSocketHandshake(
             subprotocols: options.subprotocols, deflate: options.offer)
@@ -131,15 +159,17 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
         _ head: ResponseHead, observers: [any WebSocketObserver],
         resume: @escaping @Sendable () -> Void
     ) throws(RequestError) -> any BodySource {
-        let (limits, now) = (options.limits, clock.uptime)
+        let now = clock.uptime
         do throws(WebSocketFault) {
-            let agreement = try state.withLock { $0.handshake }?.agreement(head.headers)
+            let agreement = try state.withLock { $0.handshake.take() }?
+                .agreement(head.headers, isSwitch: head.status.code == 101)
             let opened = WebSocketEvent.opened(
                 subprotocol: agreement?.subprotocol,
                 extensions: head.headers[.secWebSocketExtensions])
             state.withLock { state in
                 state.agreement = agreement ?? WebSocketHandshake.Agreement()
-                state.socket = WebSocketState(limits, deflate: agreement?.deflate, at: now)
+                state.socket = WebSocketState(
+                    options.limits, deflate: agreement?.deflate, at: now)
                 state.resume = resume
                 state.observers = observers
                 state.deliverEvents = { [weak self] in self?.deliverEvents() }
@@ -212,26 +242,26 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
         all: Bool = false
     ) {
         while state.end == nil {
-            if !all, state.waitingBytes >= limit || state.output.count >= limit {
+            let undecided = state.reading == .undecided ? state.partial.count : 0
+            if !all, state.waitingBytes + undecided >= limit || state.output.count >= limit {
                 setPaused(true, &state, at: now)
                 return
             }
-            guard let event = next(&input, &state, at: now) else { return }
+            // No more at once, so that the pieces of a message are small.
+            var part = UnsafeRawBufferPointer(rebasing: input.prefix(limit))
+            let count = part.count
+            guard let event = next(&part, &state, at: now) else { return }
+            input = UnsafeRawBufferPointer(rebasing: input[(count - part.count)...])
             switch event {
-            case .needsInput: return
+            case .needsInput: if input.isEmpty { return }
             case .content(let content):
                 state.partial.append(contentsOf: content.bytes)
-                guard content.endsMessage else { continue }
-                let bytes = exchange(&state.partial, with: Data())
-                note(
-                    .message(
-                        WebSocketEvent.Message(
-                            .received, isText: content.isText, bytes: Int64(bytes.count),
-                            bytesOnWire: Int64(clamping: content.bytesOnWire), payload: bytes)),
-                    &state)
-                state.messages.append(Message(isText: content.isText, bytes: bytes))
-                // An empty message waits, too.
-                state.waitingBytes += bytes.count + 64
+                state.isPartialText = content.isText
+                state.messageBytes += Int64(content.bytes.count)
+                if content.endsMessage { noteReceived(content, &state) }
+                if content.endsMessage || state.reading == .fragments {
+                    enqueuePartial(endsMessage: content.endsMessage, &state)
+                }
             case .roundTrip(let duration):
                 state.roundTrip = duration
                 note(.roundTrip(duration), &state)
@@ -239,6 +269,48 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
             }
         }
         input = UnsafeRawBufferPointer(rebasing: input[input.count...])
+    }
+
+    /// Adds the event of a message that has arrived; its payload, if it was not read in pieces.
+    private static func noteReceived(_ content: WebSocketState.Content, _ state: inout State) {
+        let bytes = exchange(&state.messageBytes, with: 0)
+        note(
+            .message(
+                WebSocketEvent.Message(
+                    .received, isText: content.isText, bytes: bytes,
+                    bytesOnWire: Int64(clamping: content.bytesOnWire),
+                    payload: bytes == state.partial.count ? state.partial : nil)),
+            &state)
+    }
+
+    private static func enqueuePartial(endsMessage: Bool, _ state: inout State) {
+        let bytes = exchange(&state.partial, with: Data())
+        state.messages.append(
+            Message(isText: state.isPartialText, bytes: bytes, endsMessage: endsMessage))
+        // An empty message waits, too.
+        state.waitingBytes += bytes.count + 64
+    }
+
+    /// Chooses how the messages are read; returns false if they are read in the other way.
+    private func choose(_ reading: Reading, _ state: inout State) -> Bool {
+        guard state.reading == .undecided else { return state.reading == reading }
+        state.reading = reading
+        switch reading {
+        case .undecided: break
+        case .fragments:
+            if !state.partial.isEmpty { Self.enqueuePartial(endsMessage: false, &state) }
+        case .messages:
+            guard let limit = options.maximumMessageBytes else { break }
+            state.socket?.limitMessages(to: limit)
+            // What has arrived before had no limit.
+            let index = state.messages.firstIndex { $0.bytes.count > limit }
+            guard index != nil || state.partial.count > limit else { break }
+            if let index { state.messages.removeSubrange(index...) }
+            if let end = state.socket?.refuseMessage(into: &state.output) {
+                Self.finish(end, &state)
+            }
+        }
+        return true
     }
 
     private static func next(
@@ -454,43 +526,55 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
         }
     }
 
-    /// The next message; `nil` after a clean end with 1000, 1001 or without a code, or one of this side.
-    nonisolated(nonsending) func nextMessage() async throws(RequestError) -> Message? {
+    /// The next message, or a part of one; `nil` after a clean end with 1000, 1001 or without a code, or one of this
+    /// side.
+    nonisolated(nonsending) func next(_ reading: Reading) async throws(RequestError) -> Message? {
         while true {
             if Task.isCancelled {
                 close(.goingAway)
                 throw .cancelled
             }
             let now = clock.uptime
-            let (message, actions, error, hasEnded) = state.withLock {
-                state -> (Message?, Actions, RequestError?, Bool) in
+            var isRefused = false
+            let (message, actions, error, hasEnded, isWaiting) = state.withLock {
+                state -> (Message?, Actions, RequestError?, Bool, Bool) in
                 guard !state.isReaderWaiting else {
                     let error = RequestError.invalidCombination(
                         "Two tasks read the messages of one WebSocket at once. Read them in one task."
                     )
-                    return (nil, Actions(), error, true)
+                    return (nil, Actions(), error, true, false)
                 }
-                if let message = Self.take(&state) {
+                let wasUndecided = state.reading == .undecided
+                guard choose(reading, &state) else {
+                    let error = RequestError.invalidCombination(
+                        "The messages and the fragments of one WebSocket are read. Read either.")
+                    return (nil, Actions(), error, true, false)
+                }
+                isRefused = wasUndecided && state.end?.fault != nil
+                let message = Self.take(&state)
+                if message != nil || wasUndecided {
                     let wasPaused = state.isPaused
                     Self.readRest(&state, at: now)
                     var actions = Self.actions(&state)
                     if wasPaused, !state.isPaused { actions.resume = state.resume }
-                    return (message, actions, nil, false)
+                    // Without a message, this is repeated.
+                    return (message, actions, nil, false, false)
                 }
                 guard let end = state.end else {
                     state.isReaderWaiting = true
-                    return (nil, Actions(), nil, false)
+                    return (nil, Actions(), nil, false, true)
                 }
                 let isExpected =
                     end.isClean && [.normal, .goingAway, .none].contains(end.code)
                 let error = isExpected ? nil : Self.error(end, state.transferEnd)
-                return (nil, Actions(), error, true)
+                return (nil, Actions(), error, true, false)
             }
             actions.perform()
+            if isRefused { arm() }
             if let message { return message }
             if let error { throw error }
             if hasEnded { return nil }
-            await waitForMessage()
+            if isWaiting { await waitForMessage() }
         }
     }
 
@@ -529,10 +613,10 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
     }
 
     /// Sends a close frame, unless one was sent.
-    func close(_ code: CloseCode, reason: String = "") {
+    func close(_ code: CloseCode, reason: String = "", byUser: Bool = false) {
         let now = clock.uptime
         let (actions, isClosing) = state.withLock { state in
-            state.isClosedHere = true
+            if byUser { state.isClosedByUser = true }
             let isClosing =
                 state.socket?.close(code, reason: reason, at: now, into: &state.output) ?? false
             return (Self.actions(&state), isClosing)

@@ -13,7 +13,7 @@ public struct WebSocketOptions: Sendable, Hashable {
     public var compression: Compression
     /// The maximum size of a received message in bytes, after decompression; `nil` means no limit.
     ///
-    /// Default 1 MiB. A larger one closes the connection with 1009.
+    /// Default 1 MiB. A larger one closes the connection with 1009. ``WebSocket/fragments`` have no limit.
     public var maximumMessageBytes: Int?
     /// The time between two PINGs; `nil` sends none.
     ///
@@ -62,7 +62,8 @@ extension WebSocketOptions {
 
     var limits: WebSocketState.Limits {
         var limits = WebSocketState.Limits()
-        limits.messageBytes = maximumMessageBytes
+        // Until messages are read; fragments have no limit.
+        limits.messageBytes = nil
         limits.pingInterval = pingInterval
         limits.pingTimeout = pingTimeout
         limits.closeTimeout = closeTimeout

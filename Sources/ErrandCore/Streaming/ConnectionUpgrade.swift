@@ -4,10 +4,13 @@ package import ErrandTransport
 ///
 /// It belongs to one task. Bytes do not pass the body of the stream, which ends with the connection.
 package protocol ConnectionUpgrade: AnyObject, Sendable {
+    /// The `:protocol` of an extended CONNECT (RFC 8441); `nil` for HTTP/1.1 only.
+    var extendedProtocol: String? { get }
+
     /// Sets the fields that offer the protocol; called before each transfer.
     func prepare(_ request: inout TransportRequest)
 
-    /// Called with the head of the 101 response; returns the bytes to send.
+    /// Called with the head of the response, 101 or a success of CONNECT; returns the bytes to send.
     ///
     /// - Parameters:
     ///   - observers: The observers of messages, until the end of the connection.

@@ -198,6 +198,7 @@ final class ResponseCollector: StreamReceiver, ConnectionOwner {
     }
 
     var acceptsConnection: Bool { context.description.upgrade != nil }
+    var extendedProtocol: String? { context.description.upgrade?.extendedProtocol }
 
     func didSwitchProtocols(_ head: ResponseHead) -> any BodySource {
         context.emitAsynchronously(.headReceived(attempt: attempt, head.status))

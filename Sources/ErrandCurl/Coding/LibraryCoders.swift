@@ -37,7 +37,7 @@ public struct ZlibBodyEncoder: BodyEncoder, Hashable {
     /// - Throws: ``RequestError/Code/unsupported`` if zlib is not available.
     public func encode(_ body: Data) throws -> Data {
         #if os(Linux)
-            guard let library = ZlibCompression.loaded,
+            guard let library = ZlibLibrary.loaded,
                 let data = library.compress(body, format: format, level: Int32(level))
             else { throw Self.refusal }
             return data
@@ -65,25 +65,7 @@ extension BodyEncoder where Self == ZlibBodyEncoder {
     import CLibcurl
     import ErrandHTTP
 
-    /// zlib's compression functions.
-    struct ZlibCompression: Sendable {
-        static let loaded = ZlibCompression()
-
-        private let start: errand_deflate_init
-        private let deflate: errand_inflate
-        private let end: errand_inflate_end
-
-        private init?() {
-            guard let library = SharedLibrary("libz.so.1"),
-                let start = library.function("deflateInit2_", as: errand_deflate_init.self),
-                let deflate = library.function("deflate", as: errand_inflate.self),
-                let end = library.function("deflateEnd", as: errand_inflate_end.self)
-            else { return nil }
-            self.start = start
-            self.deflate = deflate
-            self.end = end
-        }
-
+    extension ZlibLibrary {
         /// Compresses a whole body; `nil` if zlib fails for lack of memory.
         func compress(_ body: Data, format: ZlibBodyEncoder.Format, level: Int32) -> Data? {
             body.withUnsafeBytes { compress($0, format: format, level: level) }
@@ -92,13 +74,14 @@ extension BodyEncoder where Self == ZlibBodyEncoder {
         private func compress(
             _ input: UnsafeRawBufferPointer, format: ZlibBodyEncoder.Format, level: Int32
         ) -> Data? {
-            var stream = errand_zlib_stream()
-            let size = Int32(MemoryLayout<errand_zlib_stream>.size)
+            let stream = ZlibStream()
             let window: Int32 = format == .gzip ? 15 + 16 : 15
             // Method 8 (deflate) is the only method, memory level 8 the default, strategy 0 the
             // default.
-            guard start(&stream, level, 8, window, 8, 0, "1", size) == 0 else { return nil }
-            defer { _ = end(&stream) }
+            let result = startDeflating(
+                stream.address, level, 8, window, 8, 0, ZlibStream.version, ZlibStream.size)
+            guard result == 0 else { return nil }
+            defer { _ = endDeflating(stream.address) }
             var output = Data()
             var buffer = [UInt8](repeating: 0, count: 1 << 16)
             var offset = 0
@@ -107,56 +90,20 @@ extension BodyEncoder where Self == ZlibBodyEncoder {
                 let piece = UnsafeRawBufferPointer(
                     rebasing: input[offset..<min(input.count, offset + (1 << 30))])
                 let isLast = offset + piece.count == input.count
-                let step = buffer.withUnsafeMutableBytes { room in
-                    advance(&stream, piece, room, isLast: isLast)
+                let available = stream.setInput(piece)
+                let (produced, isFinished) = buffer.withUnsafeMutableBytes { room in
+                    let size = stream.setOutput(room)
+                    // Z_FINISH (4) after the last byte, else Z_NO_FLUSH. Z_STREAM_END (1) means that the output is
+                    // complete.
+                    let result = deflate(stream.address, isLast ? 4 : 0)
+                    return (size - stream.roomLeft, result == 1)
                 }
-                offset += step.consumed
-                output.append(contentsOf: buffer[..<step.produced])
-                if step.isFinished { return output }
-                guard step.consumed > 0 || step.produced > 0 else { return nil }
+                let consumed = available - stream.inputLeft
+                offset += consumed
+                output.append(contentsOf: buffer[..<produced])
+                if isFinished { return output }
+                guard consumed > 0 || produced > 0 else { return nil }
             }
-        }
-
-        private struct Step {
-            var consumed: Int
-            var produced: Int
-            var isFinished: Bool
-        }
-
-        private func advance(
-            _ stream: inout errand_zlib_stream, _ input: UnsafeRawBufferPointer,
-            _ room: UnsafeMutableRawBufferPointer, isLast: Bool
-        ) -> Step {
-            stream.next_in = input.bindMemory(to: UInt8.self).baseAddress
-            stream.avail_in = UInt32(clamping: input.count)
-            stream.next_out = room.bindMemory(to: UInt8.self).baseAddress
-            stream.avail_out = UInt32(clamping: room.count)
-            // Z_FINISH (4) after the last byte, else Z_NO_FLUSH. Z_STREAM_END (1) means that the
-            // output is complete.
-            let result = deflate(&stream, isLast ? 4 : 0)
-            return Step(
-                consumed: input.count - Int(stream.avail_in),
-                produced: room.count - Int(stream.avail_out), isFinished: result == 1)
-        }
-    }
-
-    /// zlib's decompression functions.
-    struct ZlibLibrary: Sendable {
-        static let loaded = ZlibLibrary()
-
-        let start: errand_inflate_init
-        let inflate: errand_inflate
-        let end: errand_inflate_end
-
-        private init?() {
-            guard let library = SharedLibrary("libz.so.1"),
-                let start = library.function("inflateInit2_", as: errand_inflate_init.self),
-                let inflate = library.function("inflate", as: errand_inflate.self),
-                let end = library.function("inflateEnd", as: errand_inflate_end.self)
-            else { return nil }
-            self.start = start
-            self.inflate = inflate
-            self.end = end
         }
     }
 
@@ -169,19 +116,15 @@ extension BodyEncoder where Self == ZlibBodyEncoder {
 
         private let library: ZlibLibrary
         private let format: Format
-        private let stream = UnsafeMutablePointer<errand_zlib_stream>.allocate(capacity: 1)
+        private let stream = ZlibStream()
         private var phase = Phase.unopened
 
         init(_ library: ZlibLibrary, format: Format) {
             self.library = library
             self.format = format
-            stream.initialize(to: errand_zlib_stream())
         }
 
-        deinit {
-            close()
-            stream.deallocate()
-        }
+        deinit { close() }
 
         var isFinished: Bool { phase == .ended || phase == .padded }
 
@@ -196,16 +139,11 @@ extension BodyEncoder where Self == ZlibBodyEncoder {
                     phase == .unopened || (format == .gzip && phase == .ended && first == 0x1F)
                 guard mayOpen, open(first) else { return .corrupt }
             }
-            let available = UInt32(clamping: input.count)
-            let room = UInt32(clamping: output.count)
-            stream.pointee.next_in = input.bindMemory(to: UInt8.self).baseAddress
-            stream.pointee.avail_in = available
-            stream.pointee.next_out = output.bindMemory(to: UInt8.self).baseAddress
-            stream.pointee.avail_out = room
-            let result = library.inflate(stream, 0)
+            let available = stream.setInput(input)
+            let room = stream.setOutput(output)
+            let result = library.inflate(stream.address, 0)
             let step = DecodedStep(
-                consumed: Int(available - stream.pointee.avail_in),
-                produced: Int(room - stream.pointee.avail_out))
+                consumed: available - stream.inputLeft, produced: room - stream.roomLeft)
             switch result {
             // Z_OK, and Z_BUF_ERROR, which means that more input or output space is needed.
             case 0, -5: return step
@@ -226,7 +164,7 @@ extension BodyEncoder where Self == ZlibBodyEncoder {
         }
 
         private func open(_ first: UInt8) -> Bool {
-            stream.pointee = errand_zlib_stream()
+            stream.reset()
             let window: Int32
             switch format {
             case .gzip: window = 15 + 16
@@ -234,14 +172,15 @@ extension BodyEncoder where Self == ZlibBodyEncoder {
             // §2.2).
             case .deflate: window = first & 0x0F == 8 && first >> 4 <= 7 ? 15 : -15
             }
-            let size = Int32(MemoryLayout<errand_zlib_stream>.size)
-            guard library.start(stream, window, "1", size) == 0 else { return false }
+            let result = library.startInflating(
+                stream.address, window, ZlibStream.version, ZlibStream.size)
+            guard result == 0 else { return false }
             phase = .open
             return true
         }
 
         private func close() {
-            if phase == .open { _ = library.end(stream) }
+            if phase == .open { _ = library.endInflating(stream.address) }
         }
     }
 

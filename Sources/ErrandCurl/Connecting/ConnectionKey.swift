@@ -91,8 +91,9 @@ struct ConnectionKey: Sendable, Hashable {
         guard !options.hasDefaults, options.unixSocketPath == nil,
             case .url(let text, _) = options.proxy
         else { return .direct }
-        // A proxy speaks HTTP/1.1, and libcurl connects to another address through a tunnel.
-        if url.isHTTPS || version == .priorKnowledge
+        // A proxy speaks HTTP/1.1, and libcurl connects to another address through a tunnel. A proxy would keep the
+        // field `Upgrade` for itself (RFC 9110 §7.8, RFC 6455 §4.1).
+        if url.isHTTPS || version == .priorKnowledge || options.isUpgrade
             || text.lowercasedASCII().starts(withBytes: "socks")
             || AddressOverride.route(to: url, options) != nil
             || ProxyRoute.url(options) == nil

@@ -122,6 +122,14 @@
             ConnectionKey.Host(name: request.host ?? "", port: request.url.effectivePort)
         }
 
+        /// Whether an open connection accepts an extended CONNECT now.
+        func allowsExtendedConnect(_ key: ConnectionKey) -> Bool {
+            shared.contains { connection in
+                connection.allowsExtendedConnect && connection.hasPlace
+                    && (connection.key == key || connection.key == key.related?.key)
+            }
+        }
+
         // MARK: - Connections for exchanges
 
         /// Gives an exchange a connection, or lets it wait for one.

@@ -109,11 +109,15 @@
         private func chooseVersion() {
             let owner = connectionOwner
             if owner?.extendedProtocol != nil { streamOwner = owner }
-            // Without OpenSSL no list of protocols can be offered. 101 is a response of HTTP/1.1.
+            guard key.version == .automatic else { return }
+            // Without OpenSSL no list of protocols can be offered. 101 is a response of HTTP/1.1, and whether a new
+            // connection allows an extended CONNECT would be known only after HTTP/2 is negotiated.
             let usesHTTP11 =
                 TLSLibrary.loaded == nil || engine.requiresHTTP11(transfer.request)
-                || owner != nil && streamOwner == nil
-            if key.version == .automatic, usesHTTP11 { key.requireHTTP11() }
+                || owner != nil && (streamOwner == nil || !engine.allowsExtendedConnect(key))
+            guard usesHTTP11 else { return }
+            key.requireHTTP11()
+            streamOwner = nil
         }
 
         // MARK: - Start

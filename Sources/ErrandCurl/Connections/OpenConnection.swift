@@ -86,6 +86,9 @@
         /// Whether another request may use the connection now.
         var hasPlace: Bool { false }
 
+        /// Whether the server has allowed the extended CONNECT (RFC 8441 §3).
+        var allowsExtendedConnect: Bool { false }
+
         /// The reason to close a connection that carries no request, because it has input or an end; `nil` if it has
         /// neither.
         var reasonToClose: Response.Connection.CloseReason? { nil }

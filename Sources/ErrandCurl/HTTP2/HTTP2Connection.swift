@@ -80,9 +80,11 @@
             isOffered && !isSuspect && !isBroken && session.places > 0
         }
 
+        override var allowsExtendedConnect: Bool { session.peer.allowsConnectProtocol }
+
         override func carry(_ exchange: Exchange) {
             guard exchange.willUseConnection() else { return becomeIdleIfUnused() }
-            if exchange.streamOwner != nil, !session.peer.allowsConnectProtocol {
+            if exchange.streamOwner != nil, !allowsExtendedConnect {
                 return awaitSettings(exchange)
             }
             do throws(RequestError) {

@@ -96,6 +96,19 @@ struct ConnectionKeyTests {
         #expect(secure.usesTLS && secure.host.port == 443)
     }
 
+    /// An HTTP proxy would keep the field `Upgrade` for itself.
+    @Test func upgradesAreTunnelled() throws {
+        for proxy in ["http://p.test", "https://p.test"] {
+            let upgrade = try key("http://a/") {
+                $0.proxy = .url(proxy)
+                $0.isUpgrade = true
+            }
+            let ordinary = try key("http://a/") { $0.proxy = .url(proxy) }
+            #expect(upgrade.route == .tunnel && upgrade.host.name == "a" && upgrade != ordinary)
+        }
+        #expect(try key("http://a/") { $0.isUpgrade = true } == key("http://a/"))
+    }
+
     @Test func tunnelsLeadToOneHost() throws {
         func tunnel(_ url: String, _ proxy: String) throws -> ConnectionKey {
             try key(url) { $0.proxy = .url(proxy) }

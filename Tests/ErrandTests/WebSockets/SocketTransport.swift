@@ -16,6 +16,8 @@ final class SocketTransport: Transport {
         case status(Int, HTTPFields)
         /// 101 with further fields, for example `Sec-WebSocket-Accept` of another key.
         case switches(HTTPFields)
+        /// A success of an extended CONNECT (RFC 8441).
+        case stream(HTTPFields)
         case silence
     }
 
@@ -56,14 +58,19 @@ final class SocketTransport: Transport {
                 headers[.secWebSocketAccept] = WebSocketHandshake.accept(
                     request.headers[.secWebSocketKey] ?? "")
                 for field in more { headers[field.name] = field.value.isEmpty ? nil : field.value }
-                guard let owner = receiver as? any ConnectionOwner, owner.acceptsConnection else {
-                    return end(RequestError(.badServerResponse, stage: .transport, "no owner"))
-                }
-                let source = owner.didSwitchProtocols(
-                    ResponseHead(status: .init(code: 101), headers: headers))
-                state.withLock { $0.source = source }
-                pull()
+                handOver(ResponseHead(status: .switchingProtocols, headers: headers))
+            case .stream(let headers):
+                handOver(ResponseHead(status: .ok, headers: headers, httpVersion: .http2))
             }
+        }
+
+        private func handOver(_ head: ResponseHead) {
+            guard let owner = receiver as? any ConnectionOwner, owner.acceptsConnection else {
+                return end(RequestError(.badServerResponse, stage: .transport, "no owner"))
+            }
+            let source = owner.didSwitchProtocols(head)
+            state.withLock { $0.source = source }
+            pull()
         }
 
         /// Sends bytes to the client when it reads.

@@ -55,7 +55,7 @@ struct WebSocketEndpointTests {
         let request = connection.request
         #expect(request.url.string == "https://chat.test/rooms/1?key=2")
         #expect(request.method == .get && request.body == nil)
-        #expect(request.options.httpVersion == .http11 && request.options.isUpgrade)
+        #expect(request.options.httpVersion == .automatic && request.options.isUpgrade)
         #expect(request.headers[.upgrade] == "websocket")
         #expect(request.headers[.connection] == "Upgrade")
         #expect(request.headers[.secWebSocketVersion] == "13")
@@ -80,6 +80,30 @@ struct WebSocketEndpointTests {
         }
         #expect(error?.code == .badServerResponse, "\(String(describing: error))")
         #expect(test.transport.connections.count == 1)
+        #expect(test.transport.connections.allSatisfy { $0.hasEnded })
+    }
+
+    /// A stream of HTTP/2 takes the place of the key (RFC 8441 §5).
+    @Test func streamOfHTTP2() async throws {
+        let test = Self { _ in .stream([.secWebSocketProtocol: "v1"]) }
+        let options = WebSocketOptions(subprotocols: ["v1"], compression: .none)
+        let socket = try await Chat(options).connect(on: test.agent)
+        let connection = try #require(test.transport.connections.first)
+        #expect(socket.response.status == 200 && socket.subprotocol == "v1")
+        try await socket.send("hello")
+        #expect(connection.frames() == ["text hello"])
+        connection.send(ServerBytes.text("one"))
+        var messages = socket.messages.makeAsyncIterator()
+        #expect(try await messages.next() == "one")
+    }
+
+    @Test func streamWithAnotherSubprotocol() async throws {
+        let test = Self { _ in .stream([.secWebSocketProtocol: "v2"]) }
+        let options = WebSocketOptions(subprotocols: ["v1"])
+        let error = await #expect(throws: RequestError.self) {
+            try await Chat(options).connect(on: test.agent)
+        }
+        #expect(error?.code == .badServerResponse)
         #expect(test.transport.connections.allSatisfy { $0.hasEnded })
     }
 
@@ -283,19 +307,21 @@ struct WebSocketEndpointTests {
         #expect(connection.frames() == ["binary unfinished a", "close 1011"])
     }
 
-    /// A message that was begun cannot be taken back, also while its next fragment waits for room.
-    @Test func fragmentsThatAreCancelled() async throws {
+    /// A message that was begun cannot be taken back, also while its next fragment, or its end, waits for room.
+    @Test(arguments: [false, true])
+    func fragmentsThatAreCancelled(atEnd: Bool) async throws {
         let (socket, connection) = try await connect()
         let (asked, event) = AsyncStream<Void>.makeStream()
         let count = Mutex(0)
-        let parts = AsyncStream {
+        let parts = AsyncStream { () -> Data? in
             let number = count.withLock { count in
                 count += 1
                 return count
             }
             // The first fragment has used up the room.
             if number == 2 { event.finish() }
-            return Data(count: number == 1 ? 70_000 : 1)
+            if number == 1 { return Data(count: 70_000) }
+            return atEnd ? nil : Data(count: 1)
         }
         let sending = Task { try await socket.send(fragments: parts) }
         for await _ in asked {}

@@ -67,9 +67,12 @@ struct CacheEntries: Sendable {
 
     /// The response that the closures of the configuration and the endpoint let the store have; `nil` if they refuse.
     ///
-    /// The URL is that of the original one. A streamed response was checked at its head, and is not changed.
+    /// The URL is that of the original one. A streamed response was checked at its head, and is not changed. A connection
+    /// that was taken over has no body to store.
     func responseToStore(_ response: Response, _ pipelineRequest: PipelineRequest) -> Response? {
-        pipelineRequest.description.isStreamed ? response : apply(pipelineRequest, to: response)
+        guard pipelineRequest.description.upgrade == nil else { return nil }
+        return pipelineRequest.description.isStreamed
+            ? response : apply(pipelineRequest, to: response)
     }
 
     private func apply(_ pipelineRequest: PipelineRequest, to response: Response) -> Response? {

@@ -5,6 +5,8 @@ enum StreamRules {
     /// Whether the body of a response is streamed: the endpoint accepts it, and no step needs its body or follows it
     /// with another request.
     static func accepts(_ head: ResponseHead, _ description: RequestDescription) -> Bool {
+        // A connection that is taken over has no body.
+        guard description.upgrade == nil else { return false }
         let status = head.status.code
         return !(300..<400).contains(status) && status != 401
             && description.acceptsStatus(status)

@@ -84,7 +84,9 @@ package enum ResponseValidation {
         // For errors and response rules, which may decode the body.
         if let decoder = description.jsonDecoder { response.use(decoder) }
         let status = response.statusCode
-        guard description.acceptsStatus(status) else {
+        let isAccepted =
+            description.upgrade == nil ? description.acceptsStatus(status) : response.isStreamed
+        guard isAccepted else {
             let rule = description.acceptance.statuses.expectation
             let hint =
                 status == 401 && description.uses.contains(.authenticators)

@@ -1,34 +1,35 @@
-import ErrandHTTP
-
-/// The functions of the system's zlib, which is loaded at run time.
-struct DeflateLibrary: Sendable {
-    typealias StartInflating =
+/// The functions of the system's zlib, which is loaded at run time; libcurl depends on it.
+package struct ZlibLibrary: Sendable {
+    package typealias StartInflating =
         @convention(c) (UnsafeMutableRawPointer, Int32, UnsafePointer<CChar>, Int32) -> Int32
-    typealias StartDeflating =
+    package typealias StartDeflating =
         @convention(c) (
             UnsafeMutableRawPointer, Int32, Int32, Int32, Int32, Int32, UnsafePointer<CChar>, Int32
         ) -> Int32
-    typealias Step = @convention(c) (UnsafeMutableRawPointer, Int32) -> Int32
-    typealias Change = @convention(c) (UnsafeMutableRawPointer) -> Int32
-    typealias ReadDictionary =
+    package typealias Step = @convention(c) (UnsafeMutableRawPointer, Int32) -> Int32
+    package typealias Change = @convention(c) (UnsafeMutableRawPointer) -> Int32
+    package typealias ReadDictionary =
         @convention(c) (
             UnsafeMutableRawPointer, UnsafeMutableRawPointer?, UnsafeMutablePointer<UInt32>
         ) -> Int32
-    typealias SetDictionary =
+    package typealias SetDictionary =
         @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer?, UInt32) -> Int32
 
     /// `nil` if zlib is not installed.
-    static let loaded = DeflateLibrary()
+    package static let loaded = ZlibLibrary()
 
-    let startInflating: StartInflating
-    let inflate: Step
-    let resetInflating: Change
-    let endInflating: Change
-    let readDictionary: ReadDictionary
-    let setDictionary: SetDictionary
-    let startDeflating: StartDeflating
-    let deflate: Step
-    let endDeflating: Change
+    package let startInflating: StartInflating
+    package let inflate: Step
+    package let resetInflating: Change
+    package let endInflating: Change
+    package let readDictionary: ReadDictionary
+    package let setDictionary: SetDictionary
+    package let startDeflating: StartDeflating
+    package let deflate: Step
+    package let endDeflating: Change
+    /// `nil` before zlib 1.2.11.
+    package let readSentDictionary: ReadDictionary?
+    package let setSentDictionary: SetDictionary
 
     private init?() {
         #if canImport(Darwin)
@@ -46,8 +47,12 @@ struct DeflateLibrary: Sendable {
             let setDictionary = library.function("inflateSetDictionary", as: SetDictionary.self),
             let startDeflating = library.function("deflateInit2_", as: StartDeflating.self),
             let deflate = library.function("deflate", as: Step.self),
-            let endDeflating = library.function("deflateEnd", as: Change.self)
+            let endDeflating = library.function("deflateEnd", as: Change.self),
+            let setSentDictionary = library.function(
+                "deflateSetDictionary", as: SetDictionary.self)
         else { return nil }
+        readSentDictionary = library.function("deflateGetDictionary", as: ReadDictionary.self)
+        self.setSentDictionary = setSentDictionary
         self.startInflating = startInflating
         self.inflate = inflate
         self.resetInflating = resetInflating
@@ -62,21 +67,26 @@ struct DeflateLibrary: Sendable {
 
 /// zlib's `z_stream`, whose fourteen fields begin at multiples of a word, as its ABI has had it since 1.0.
 // @unchecked: its memory belongs to it alone.
-struct DeflateStream: ~Copyable, @unchecked Sendable {
+package struct ZlibStream: ~Copyable, @unchecked Sendable {
     private static let word = MemoryLayout<UInt>.size
-    static let size = Int32(14 * word)
+    package static let size = Int32(14 * word)
     /// zlib compares the first character with that of its own version.
-    static let version = "1"
+    package static let version = "1"
 
     /// zlib stores the address of the stream.
-    let address = UnsafeMutableRawPointer.allocate(byteCount: 14 * word, alignment: 16)
+    package let address = UnsafeMutableRawPointer.allocate(byteCount: 14 * word, alignment: 16)
 
-    init() { address.initializeMemory(as: UInt8.self, repeating: 0, count: 14 * Self.word) }
+    package init() { reset() }
 
     deinit { address.deallocate() }
 
+    /// Forgets what the fields have.
+    package func reset() {
+        address.initializeMemory(as: UInt8.self, repeating: 0, count: 14 * Self.word)
+    }
+
     /// `next_in` and `avail_in`; returns how many bytes of the input zlib sees.
-    func setInput(_ input: UnsafeRawBufferPointer) -> Int {
+    package func setInput(_ input: UnsafeRawBufferPointer) -> Int {
         let count = UInt32(clamping: input.count)
         address.storeBytes(of: UInt(bitPattern: input.baseAddress), as: UInt.self)
         address.storeBytes(of: count, toByteOffset: Self.word, as: UInt32.self)
@@ -84,7 +94,7 @@ struct DeflateStream: ~Copyable, @unchecked Sendable {
     }
 
     /// `next_out` and `avail_out`; returns how many bytes of the room zlib sees.
-    func setOutput(_ room: UnsafeMutableRawBufferPointer) -> Int {
+    package func setOutput(_ room: UnsafeMutableRawBufferPointer) -> Int {
         let count = UInt32(clamping: room.count)
         address.storeBytes(
             of: UInt(bitPattern: room.baseAddress), toByteOffset: 3 * Self.word, as: UInt.self)
@@ -93,17 +103,17 @@ struct DeflateStream: ~Copyable, @unchecked Sendable {
     }
 
     /// `avail_in`.
-    var inputLeft: Int {
+    package var inputLeft: Int {
         Int(address.load(fromByteOffset: Self.word, as: UInt32.self))
     }
 
     /// `avail_out`.
-    var roomLeft: Int {
+    package var roomLeft: Int {
         Int(address.load(fromByteOffset: 4 * Self.word, as: UInt32.self))
     }
 
     /// `data_type`: after `inflate`, the number of unused bits in the last byte, and flags.
-    var dataType: Int32 {
+    package var dataType: Int32 {
         address.load(fromByteOffset: 11 * Self.word, as: Int32.self)
     }
 }
