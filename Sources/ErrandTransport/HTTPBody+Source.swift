@@ -29,8 +29,8 @@ extension HTTPBody {
         guard sendsTrailers else {
             throw RequestError(
                 .unsupported, stage: .transport,
-                "The transport cannot send the trailers of the request's body. Use CurlTransport, or "
-                    + "send them as headers.")
+                "The transport cannot send the trailers of the request's body. Send them as headers, "
+                    + "or, on Linux, use CurlTransport.")
         }
         try checkTrailers()
         return TrailingBodySource(try makePacedSource(), trailerSource)

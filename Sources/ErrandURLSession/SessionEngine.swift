@@ -13,7 +13,8 @@ final class SessionEngine: Sendable {
     /// What the requests with one security policy share.
     private struct PolicySession {
         let trust: SessionTrust
-        let session: URLSession
+        /// `nil` while all of them have a session of their own.
+        let session: URLSession?
     }
 
     private struct State {
@@ -98,14 +99,14 @@ final class SessionEngine: Sendable {
         for transfer in transfers { transfer.abort(Self.shutDownError) }
         control.async { [self] in
             let sessions = state.withLock { $0.sessions.removeAll() }
-            for shared in sessions { shared.session.finishTasksAndInvalidate() }
+            for shared in sessions { shared.session?.finishTasksAndInvalidate() }
         }
     }
 
     deinit {
         // A callback of the session may release the last reference, so the session is ended asynchronously.
         let sessions = state.withLock { $0.sessions.removeAll() }
-        control.async { for shared in sessions { shared.session.finishTasksAndInvalidate() } }
+        control.async { for shared in sessions { shared.session?.finishTasksAndInvalidate() } }
     }
 
     private static var shutDownError: RequestError {
@@ -189,24 +190,22 @@ extension SessionEngine {
     }
 
     private func session(for transfer: URLSessionTransfer) throws(RequestError) -> URLSession {
-        let shared = try sharedSession(transfer.request.options.sharedSecurity)
-        transfer.trust(by: shared.trust)
-        guard hasOwnConnection(transfer.request) else { return shared.session }
-        let session = makeSession(shared.trust)
-        state.withLock { $0.dedicatedSessions[ObjectIdentifier(transfer)] = session }
+        let security = transfer.request.options.sharedSecurity
+        let known = state.withLock { $0.sessions.value(for: security) }
+        let trust: SessionTrust
+        if let known { trust = known.trust } else { trust = try SessionTrust(security) }
+        transfer.trust(by: trust)
+        let isOwn = hasOwnConnection(transfer.request)
+        if !isOwn, let session = known?.session { return session }
+        let session = makeSession(trust)
+        let removed = state.withLock { state in
+            if isOwn { state.dedicatedSessions[ObjectIdentifier(transfer)] = session }
+            if isOwn, known != nil { return PolicySession?.none }
+            return state.sessions.insert(
+                PolicySession(trust: trust, session: isOwn ? nil : session), for: security)
+        }
+        removed?.session?.finishTasksAndInvalidate()
         return session
-    }
-
-    /// The session of a policy, which is created for its first request.
-    private func sharedSession(
-        _ security: SharedSecurity?
-    ) throws(RequestError) -> PolicySession {
-        if let known = state.withLock({ $0.sessions.value(for: security) }) { return known }
-        let trust = try SessionTrust(security)
-        let shared = PolicySession(trust: trust, session: makeSession(trust))
-        let removed = state.withLock { $0.sessions.insert(shared, for: security) }
-        removed?.session.finishTasksAndInvalidate()
-        return shared
     }
 
     #if os(Linux)

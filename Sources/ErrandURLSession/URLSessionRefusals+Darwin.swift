@@ -8,7 +8,7 @@
         static func platformRefusal(of request: TransportRequest) -> String? { nil }
 
         /// The reason why a session cannot apply a policy; see ``SessionTrust`` for what it applies.
-        static func refusal(of policy: SecurityPolicy) -> String? {
+        static func policyRefusal(of policy: SecurityPolicy) -> String? {
             // Security makes an identity of a PEM file only in a keychain, which would keep it.
             policy.clientCertificateFile != nil || policy.clientKeyFile != nil
                 || policy.clientIdentity?.form == .pem

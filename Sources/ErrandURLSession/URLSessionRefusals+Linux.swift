@@ -12,7 +12,7 @@
         }
 
         /// The reason why FoundationNetworking cannot apply a policy; `nil` if the policy has its defaults.
-        static func refusal(of policy: SecurityPolicy) -> String? {
+        static func policyRefusal(of policy: SecurityPolicy) -> String? {
             if policy.authorities != nil || policy.authorityFile != nil {
                 return "supports only the system's certificate authorities on Linux"
             }

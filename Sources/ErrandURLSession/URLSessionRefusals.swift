@@ -8,7 +8,7 @@ enum URLSessionRefusals {
         let reason =
             upgrade(request) ?? body(request) ?? bodyOfStream(request) ?? version(request) ?? route(
                 request.options)
-            ?? request.options.security.flatMap(refusal(of:))
+            ?? request.options.security.flatMap(policyRefusal)
             ?? platformRefusal(of: request)
             ?? (request.options.decodesContent
                 ? nil : "always decodes gzip, deflate, br and zstd")

@@ -289,7 +289,7 @@ extension URLSessionTransfer {
         return RequestError(
             .badServerResponse, stage: .transport,
             "The redirect has no usable Location, and URLSession does not deliver the body of "
-                + "such a response. Use CurlTransport to read it.")
+                + "such a response. Correct the server's response.")
     }
 
     /// The bytes that belong to the body, without those after its announced end.

@@ -16,6 +16,10 @@ public import ErrandTransport
 /// anything is sent; the article Transports lists these requests. The cookies, the cache and the credentials
 /// of the session's configuration are not used, because the agent has its own.
 ///
+/// On Apple platforms, it applies a ``SecurityPolicy`` by the system's evaluation of certificates; a session for each
+/// policy, so that connections are not shared. That code is compiled on Linux, but no test has run; the article
+/// Transports states how each platform was checked.
+///
 /// On Linux (Swift 6.3.1), FoundationNetworking and libdispatch have defects that this transport cannot prevent;
 /// the article Transports contains the list. Use it there only with servers that you trust:
 ///

@@ -88,7 +88,9 @@ package struct CertificateData: Sendable, Hashable {
         return names.contains { name in
             guard case .dns(let pattern) = name else { return false }
             let known = HostName.withoutTrailingDot(pattern).lowercasedASCII()
-            if known.hasSameBytes(as: host) { return !host.isEmpty }
+            guard known.contains(byte: "*") else {
+                return !host.isEmpty && known.hasSameBytes(as: host)
+            }
             guard let domain = known.dropping(prefix: "*."), domain.contains(byte: "."),
                 let dot = host.firstIndex(ofByte: "."), dot != host.startIndex
             else { return false }

@@ -4,6 +4,8 @@ public import Foundation
 ///
 ///     policy.clientIdentity = .pkcs12(file: "/etc/app/client.p12", password: password)
 ///
+/// `URLSessionTransport` accepts PKCS#12 only, on Apple platforms, and no identity on Linux.
+///
 /// A request fails with ``RequestError/Code/clientCertificateRejected`` if the identity cannot be read
 /// or if the server refuses it. Descriptions and dumps contain neither the key nor the password.
 public struct ClientIdentity: Sendable, Hashable {

@@ -7,14 +7,15 @@
 ///     configuration.transportOptions.security = policy
 ///
 /// A transport that cannot apply the policy refuses the request with
-/// ``RequestError/Code/unsupported``. `CurlTransport` applies all of it; `URLSessionTransport` applies none of it, on
-/// any platform. The article Security contains the complete decision table.
+/// ``RequestError/Code/unsupported``. `CurlTransport` applies all of it; `URLSessionTransport` applies none of it on
+/// Linux, and all but client certificates in PEM on Apple platforms. The article Security contains the complete
+/// decision table.
 public struct SecurityPolicy: Sendable, Hashable {
     /// The trusted root certificates as PEM text; `nil`, the default, uses the system's.
     public var authorities: String?
-    /// The path of a PEM file with the trusted root certificates; `nil`, the default, uses the system's.
+    /// The path of a file with the trusted root certificates; `nil`, the default, uses the system's.
     ///
-    /// The file is read once and cached for one day. To apply a change earlier, use a new file name.
+    /// It contains PEM text, or one certificate in DER. The file is read once and cached for one day. To apply a change earlier, use a new file name.
     public var authorityFile: String?
     /// The pins of single hosts and domains (default none).
     ///
