@@ -4,6 +4,7 @@ import ErrandRecording
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -52,6 +53,42 @@ import Testing
 
     private func text(_ record: RecordingReceiver.Record) -> String {
         String(decoding: record.body, as: UTF8.self)
+    }
+
+    /// A cassette has responses, and no conversations: a WebSocket is refused before anything is sent.
+    @Test func webSocketIsRefused() async throws {
+        let cassette = try CassetteTransport(file, mode: .record(over: network))
+        var request = try request(.get, "/socket")
+        try cassette.check(request)
+        request.options.isUpgrade = true
+        let error = #expect(throws: RequestError.self) { try cassette.check(request) }
+        #expect(error?.code == .unsupported && error?.message.contains("/socket") == true)
+    }
+
+    /// A WebSocket works through a transport that records, which gets its 101 and its bytes.
+    @Test func recordedWebSocketWorks() async throws {
+        network.on(
+            .get, "/socket",
+            .webSocket {
+                $0.send("one"); $0.expectClose()
+            })
+        let recorded = Mutex<[RecordedTransfer]>([])
+        let transport = RecordingTransport(
+            network, limit: 1_000, memory: RecordingMemory(limit: 10_000)
+        ) { transfer in recorded.withLock { $0.append(transfer) } }
+        var request = try request(.get, "/socket")
+        request.headers[.upgrade] = "websocket"
+        request.headers[.secWebSocketKey] = "dGhlIHNhbXBsZSBub25jZQ=="
+        let owner = RecordingOwner(extendedProtocol: "websocket")
+        _ = transport.start(request, receiver: owner)
+        _ = try await owner.until { $0.input == Data([0x81, 3] + Array("one".utf8)) }
+        // A masked close frame without a code.
+        owner.sending.yield(Data([0x88, 0x80, 1, 2, 3, 4]))
+        owner.sending.finish()
+        let record = try await owner.until { !$0.ends.isEmpty }
+        #expect(record.ends.first?.error == nil && record.hasInputEnded)
+        #expect(record.heads.first?.headers[.secWebSocketAccept] == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
+        #expect(recorded.withLock { $0.count } == 1 && network.failures == [])
     }
 
     /// A number that is no status, in a file that was edited or damaged, fails the transfer and not the process.

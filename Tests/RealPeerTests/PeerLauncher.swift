@@ -8,11 +8,21 @@ enum PeerLauncher {
     /// The script stops its servers when this process ends and closes it.
     private static let standardInput = Mutex<FileHandle?>(nil)
 
+    private static let root = (0..<3).reduce(URL(fileURLWithPath: #filePath)) { path, _ in
+        path.deletingLastPathComponent()
+    }
+
+    /// The interpreter with the packages of the servers.
+    static let python = root.appendingPathComponent(".build/peers/bin/python")
+
+    /// A script of `Scripts/peers`.
+    static func script(_ name: String) -> URL {
+        root.appendingPathComponent("Scripts/peers/\(name)")
+    }
+
     /// The folder with the servers' ports, certificates and logs.
     static func folder() throws -> String {
         if let folder = ProcessInfo.processInfo.environment["ERRAND_PEERS"] { return folder }
-        var root = URL(fileURLWithPath: #filePath)
-        for _ in 0..<3 { root.deleteLastPathComponent() }
         let process = Process()
         process.executableURL = root.appendingPathComponent("Scripts/peers/run")
         let input = Pipe()

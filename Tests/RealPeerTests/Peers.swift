@@ -18,12 +18,12 @@ struct Peers: Sendable {
         case httpbin, earlyTLS, earlyPlain, earlyDemanding, renegotiating
         case secureProxy, secureProxyLocked, secureProxyClients, secureProxyStranger
         case secureProxyMisnamed, secureProxyUnnamed
-        case eventStreams, tus, webSocket
+        case eventStreams, tus, webSocket, webSocketTLS, aiohttpPlain, aiohttpTLS, hypercorn
 
         var scheme: String {
             switch self {
             case .nginxTLS, .nginxTLS12, .nginxTLS11, .nginxClients, .nghttpdTLS, .nghttpdClients,
-                .earlyTLS, .earlyDemanding, .renegotiating:
+                .earlyTLS, .earlyDemanding, .renegotiating, .webSocketTLS, .aiohttpTLS, .hypercorn:
                 "https"
             default: "http"
             }

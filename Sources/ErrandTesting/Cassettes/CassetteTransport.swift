@@ -179,7 +179,15 @@ public final class CassetteTransport: ConnectionReporting {
     // MARK: - Transport
 
     /// Checks whether the transport that records can perform a request.
+    ///
+    /// A WebSocket is refused with ``RequestError/Code/unsupported``: a cassette has responses, and no conversations.
     public func check(_ request: TransportRequest) throws(RequestError) {
+        guard !request.options.isUpgrade else {
+            throw RequestError(
+                .unsupported, stage: .transport,
+                "A cassette has no WebSockets. Play \(request.url.redacted) with ScriptedResponse.webSocket(_:)."
+            )
+        }
         try network?.check(request)
     }
 

@@ -23,6 +23,8 @@ public struct ScriptedResponse: Sendable {
         case hold(Gate)
         /// Ends the transfer with an error; later steps are not performed.
         case fail(RequestError)
+        /// Accepts a WebSocket and performs the script until its end; later steps are not performed.
+        case webSocket(WebSocketScript)
     }
 
     /// Creates a response from single steps.
@@ -58,6 +60,15 @@ public struct ScriptedResponse: Sendable {
 
     /// Sends no response; the transfer ends when it is cancelled.
     public static var silence: Self { ScriptedResponse(steps: [.hold(Gate())]) }
+
+    /// Accepts a WebSocket, and plays the server's side.
+    ///
+    ///     transport.on(.get, "/echo", .webSocket { $0.echo() })
+    ///
+    /// - Parameter build: Adds the steps to the script, once.
+    public static func webSocket(_ build: (inout WebSocketScript) -> Void) -> Self {
+        ScriptedResponse(steps: [.webSocket(WebSocketScript(build))])
+    }
 
     /// The same response, delayed until the gate opens.
     public func held(by gate: Gate) -> Self {

@@ -38,7 +38,7 @@ public final class ScriptedTransport: Transport {
     private struct State: Sendable {
         var scripts: [Script] = []
         var requests = RecordedRequests()
-        var failures: [String] = []
+        var failures = TestFailures()
         var transfers: [ObjectIdentifier: ScriptedTransfer] = [:]
         var refusals: [RequestError] = []
         var isShutDown = false
@@ -102,8 +102,11 @@ public final class ScriptedTransport: Transport {
         set { state.change { $0.requests.limit = newValue } }
     }
 
-    /// The method and URL of the first 1,000 requests without a scripted response.
-    public var failures: [String] { state.change { $0.failures } }
+    /// The method and URL of requests without a scripted response, and of WebSockets whose client has not done what the
+    /// script expects, with the reason; the first 1,000.
+    public var failures: [String] { state.change { $0.failures.texts } }
+
+    private func fail(_ text: String) { state.change { $0.failures.add(text) } }
 
     /// The number of transfers that have not ended.
     public var inFlight: Int { state.change { $0.transfers.count } }
@@ -151,6 +154,9 @@ public final class ScriptedTransport: Transport {
         transfer.onEnd { [weak self, id = ObjectIdentifier(transfer)] in
             self?.state.change { $0.transfers[id] = nil }
         }
+        transfer.onFailure { [weak self] text in
+            self?.fail("\(request.method) \(request.url.redacted): \(text)")
+        }
         if isShutDown { transfer.end(with: Self.shutDownError) }
         transfer.run()
         return transfer
@@ -186,9 +192,7 @@ public final class ScriptedTransport: Transport {
                 })
             else {
                 let text = "\(request.method) \(request.url.redacted)"
-                if state.failures.count < RecordedRequests.defaultLimit {
-                    state.failures.append(text)
-                }
+                state.failures.add(text)
                 return .failure(Self.unscripted(text, state.scripts))
             }
             let responses = state.scripts[index].responses

@@ -94,7 +94,57 @@ struct LoopbackConnection {
             return .close
         case .reset:
             return .reset
+        case .webSocket(let script):
+            return converse(script, request, &stream)
         }
+    }
+
+    /// Accepts a WebSocket and performs its script.
+    private func converse(
+        _ script: WebSocketScript, _ request: LoopbackRequest, _ stream: inout LoopbackStream
+    ) -> Outcome {
+        guard request.header("Upgrade")?.lowercasedASCII() == "websocket",
+            let key = request.header("Sec-WebSocket-Key")
+        else {
+            let head = LoopbackResponse.headBytes(
+                status: 426,
+                headers: [
+                    LoopbackHeader("Upgrade", "websocket"), LoopbackHeader("Connection", "Upgrade"),
+                    LoopbackHeader("Content-Length", "0"),
+                ])
+            guard case .proceed = send(head) else { return .close }
+            return .linger
+        }
+        let accept = WebSocketFrames.accept(key, script).map { LoopbackHeader($0.name, $0.value) }
+        guard case .proceed = send(LoopbackResponse.headBytes(status: 101, headers: accept))
+        else { return .close }
+        var conversation = WebSocketConversation(script)
+        var hasFailed = false
+        while true {
+            let action = conversation.next()
+            if let failure = conversation.failure, !hasFailed {
+                hasFailed = true
+                server.fail("\(request.target): \(failure)")
+            }
+            switch action {
+            case .send(let data): guard case .proceed = send(data) else { return .close }
+            case .hold(let gate): guard hold(at: gate) else { return .close }
+            case .wait:
+                guard let bytes = try? stream.readBytes() else { return .close }
+                conversation.receive(bytes)
+            case .failed:
+                _ = send(WebSocketFrames.close(.policyViolation, conversation.failure ?? ""))
+                return endConversation(&stream)
+            case .end: return endConversation(&stream)
+            }
+        }
+    }
+
+    /// Ends the server's direction, and reads until the client has closed the connection, too.
+    private func endConversation(_ stream: inout LoopbackStream) -> Outcome {
+        socket.finishSending()
+        while (try? stream.readBytes()) != nil {}
+        return .close
     }
 
     private func send(_ data: Data) -> Outcome {

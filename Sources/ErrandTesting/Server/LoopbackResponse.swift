@@ -65,6 +65,8 @@ public struct LoopbackResponse: Sendable {
         case close
         /// Resets the connection (RST), so that the client's next read fails.
         case reset
+        /// Accepts a WebSocket and performs the script; then the connection is closed.
+        case webSocket(WebSocketScript)
     }
 }
 
@@ -87,6 +89,17 @@ extension LoopbackResponse {
     /// A response of unchanged bytes, after which the connection is closed by default.
     public static func raw(_ text: String, keepsConnection: Bool = false) -> Self {
         LoopbackResponse(steps: [.bytes(Data(text.utf8))], keepsConnection: keepsConnection)
+    }
+
+    /// Accepts a WebSocket, and plays the server's side.
+    ///
+    ///     server.route("/echo") { _ in .webSocket { $0.echo() } }
+    ///
+    /// A request that asks for no WebSocket gets 426.
+    ///
+    /// - Parameter build: Adds the steps to the script, once.
+    public static func webSocket(_ build: (inout WebSocketScript) -> Void) -> Self {
+        LoopbackResponse(steps: [.webSocket(WebSocketScript(build))], keepsConnection: false)
     }
 
     /// The encoding of one chunk: its size line, its data and a line break.

@@ -56,6 +56,7 @@ public final class LoopbackServer: Sendable {
         var listener: (socket: LoopbackSocket, port: Int, wake: LoopbackPipe)?
         var threads = 0
         var nextNumber = 0
+        var failures = TestFailures()
     }
 
     private let state = Watched(State())
@@ -170,6 +171,11 @@ public final class LoopbackServer: Sendable {
     /// All recorded requests, in order.
     public var requests: [LoopbackRequest] { state.change { $0.log } }
 
+    /// The targets of WebSockets whose client has not done what the script expects, with the reason; the first 1,000.
+    ///
+    /// See ``WebSocketScript``.
+    public var failures: [String] { state.change { $0.failures.texts } }
+
     /// The current counters.
     public var status: Status { state.change { $0.status } }
 
@@ -234,6 +240,8 @@ extension LoopbackServer {
             state.log[index] = request
         }
     }
+
+    func fail(_ text: String) { state.change { $0.failures.add(text) } }
 
     func sent(_ count: Int) { state.change { $0.status.bytesSent += Int64(count) } }
 

@@ -110,6 +110,9 @@ struct LoopbackStream {
         }
     }
 
+    /// Reads the next bytes of whatever follows the head; throws at the end.
+    mutating func readBytes() throws(Ended) -> [UInt8] { try readSome(upTo: .max) }
+
     private mutating func readSome(upTo limit: Int) throws(Ended) -> [UInt8] {
         if position == buffer.count { try fill() }
         let count = min(limit, buffer.count - position)

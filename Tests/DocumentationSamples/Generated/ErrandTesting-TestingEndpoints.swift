@@ -174,4 +174,38 @@ struct ErrandTestingTestingEndpointsSamples {
             await server.stop()
         }
     }
+
+    // Sample 7: Test a WebSocket
+    final class Ticker: BaseRequest, MessageEndpoint {
+        typealias Incoming = String
+        typealias Outgoing = String
+        override var url: EndpointURL { "/ticker" }
+    }
+
+    @Suite struct TickerTests {
+        @Test func invalidFrameIsAnError() async throws {
+            let server = LoopbackServer()
+            server.route("/ticker") { _ in
+                .webSocket { script in
+                    script.expect("subscribe")
+                    script.send("one")
+                    script.send(.unknownOpcode)
+                    script.expectClose(.protocolError)
+                }
+            }
+            try await server.start()
+            let agent = RequestAgent(configuration: Configuration(baseURL: server.baseURL))
+            let socket = try await Ticker().connect(on: agent)
+            try await socket.send("subscribe")
+            do {
+                for try await text in socket.messages { #expect(text == "one") }
+                Issue.record("The connection should fail.")
+            } catch {
+                #expect(error.webSocketClose?.code == .protocolError)
+            }
+            #expect(server.failures.isEmpty)
+            await agent.shutdown()
+            await server.stop()
+        }
+    }
 }
