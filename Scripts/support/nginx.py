@@ -9,8 +9,8 @@ from pathlib import Path
 PATH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
 # The folders of temporary files, which nginx would otherwise expect in the folders of the system.
 FRAME = """
-{user} daemon off; worker_processes 1; pid {folder}/nginx.pid; error_log {folder}/nginx.log warn;
-events {{ worker_connections 1024; }}
+{user} daemon off; worker_processes 1; worker_rlimit_nofile 4096; pid {folder}/nginx.pid; error_log {folder}/nginx.log warn;
+events {{ worker_connections 4096; }}
 http {{
     client_body_temp_path {folder}/nginx-body; proxy_temp_path {folder}/nginx-proxy;
     fastcgi_temp_path {folder}/nginx-fastcgi; uwsgi_temp_path {folder}/nginx-uwsgi; scgi_temp_path {folder}/nginx-scgi;
@@ -29,6 +29,18 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def wait(port, limit=30, server=None):
+    """Waits until a port of a server that runs accepts connections; returns whether it does."""
+    end = time.monotonic() + limit
+    while time.monotonic() < end and (server is None or server.poll() is None):
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return True
+        except OSError:
+            time.sleep(0.02)
+    return False
+
+
 def start(folder, http, limit=30):
     """Starts nginx and waits until it accepts connections.
 
@@ -44,13 +56,8 @@ def start(folder, http, limit=30):
     config = folder / "nginx.conf"
     config.write_text(FRAME.format(user=user, folder=folder, http=http.replace("{port}", str(port))))
     server = subprocess.Popen([program, "-p", folder, "-e", folder / "nginx.log", "-c", config], stdin=subprocess.DEVNULL)
-    end = time.monotonic() + limit
-    while time.monotonic() < end and server.poll() is None:
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            return server, port
-        except OSError:
-            time.sleep(0.02)
+    if wait(port, limit, server):
+        return server, port
     if server.poll() is None:
         server.terminate()
         server.wait()

@@ -19,7 +19,9 @@ final class BareRun: Sendable {
     init(_ job: Job, transport: any Transport, url: HTTPURL) {
         self.job = job
         self.transport = transport
-        request = TransportRequest(url: url)
+        request = TransportRequest(
+            method: job.upload == nil ? .get : .put, url: url, body: job.upload.map { .file($0) },
+            options: job.options)
     }
 
     func run() async -> Int {
@@ -41,33 +43,39 @@ final class BareRun: Sendable {
         if let done { done() } else { startNext() }
     }
 
+    private func receiver() -> Receiver { Receiver(self, keepsBytes: job.workload != "W6d") }
+
     private func startNext() {
         let isLeft = state.withLock { state in
             state.started += 1
             return state.started <= job.count
         }
-        if isLeft { _ = transport.start(request, receiver: Receiver(self)) }
+        if isLeft { _ = transport.start(request, receiver: receiver()) }
     }
 }
 
 /// Collects one response.
 private final class Receiver: TransferReceiver {
-    private let response = Mutex<(status: Int, bytes: [UInt8])>((0, []))
+    private let response = Mutex<(status: Int, bytes: [UInt8], count: Int)>((0, [], 0))
     private let run: BareRun
+    private let keepsBytes: Bool
 
-    init(_ run: BareRun) { self.run = run }
+    init(_ run: BareRun, keepsBytes: Bool) { (self.run, self.keepsBytes) = (run, keepsBytes) }
 
     func didReceive(head: ResponseHead) {
         response.withLock { $0.status = head.status.code }
     }
 
     func didReceive(bytes: UnsafeRawBufferPointer) -> Demand {
-        response.withLock { $0.bytes.append(contentsOf: bytes) }
+        response.withLock { response in
+            if keepsBytes { response.bytes.append(contentsOf: bytes) }
+            response.count += bytes.count
+        }
         return .more
     }
 
     func didEnd(_ end: TransferEnd) {
-        let (status, bytes) = response.withLock { ($0.status, $0.bytes.count) }
+        let (status, bytes) = response.withLock { ($0.status, $0.count) }
         run.end(status: end.error == nil ? status : 0, bytes: bytes)
     }
 }

@@ -39,7 +39,7 @@ private func send(_ job: Job, _ agent: RequestAgent) async -> Int {
     if job.workload.hasPrefix("W3") {
         return await PageReader(job: job, agent: agent).read() ?? 0 > 10 ? 0 : 1
     }
-    let response = try? await Small(job.url).send(on: agent)
+    let response = try? await job.endpoint.send(on: agent)
     return response?.statusCode == 200 && response?.data.count == job.size ? 0 : 1
 }
 
@@ -68,7 +68,7 @@ final class ClosureRun {
     private func startNext() {
         guard started < job.count else { return }
         started += 1
-        Small(job.url).start(on: agent) { request in
+        job.endpoint.start(on: agent) { request in
             self.end(request.response?.data.count == self.job.size)
         } failure: { _, _ in
             self.end(false)

@@ -13,7 +13,7 @@ enum HTTPBench {
             exit(2)
         }
         let transport = CurlTransport()
-        let agent = agent(of: job.mode, over: transport)
+        let agent = agent(of: job, over: transport)
         var inspector: Inspector?
         if job.mode == .inspector {
             var options = Inspector.Options()
@@ -32,7 +32,7 @@ enum HTTPBench {
             hits.removeFiles()
             exit(bad == 0 ? 0 : 1)
         }
-        if job.workload.hasPrefix("S") {
+        if job.isStream {
             let meter = Meter()
             let bad = await StreamRun(job: job, agent: agent).run()
             print(meter.report(job, bad: bad))
@@ -50,29 +50,40 @@ enum HTTPBench {
             print(meter.report(job, bad: bad))
             exit(bad == 0 ? 0 : 1)
         }
-        // The first request opens the connection and provides the parsed URL.
-        guard let response = try? await Small(job.url).send(on: agent) else {
-            print("no response from \(job.url)")
+        guard let url = await warmUp(job, agent) else {
+            print("no response from \(job.address)")
             exit(1)
         }
         var meter = Meter()
+        let waiting = job.workload == "W6w" ? Waiting() : nil
         let bad: Int
         switch job.mode {
         case .async, .listener, .inspector, .steps, .foundation, .text, .segments, .memory,
             .sqlite:
             bad = await runAsync(job, agent: agent, meter: &meter)
         case .closures: bad = await ClosureRun(job, agent: agent).run()
-        case .bare: bad = await BareRun(job, transport: transport, url: response.url).run()
+        case .bare: bad = await BareRun(job, transport: transport, url: url).run()
         }
+        if let waiting { meter.note("waiting", waiting.kilobytes) }
         print(meter.report(job, bad: bad))
         withExtendedLifetime(inspector) {}
         exit(bad == 0 ? 0 : 1)
     }
 
-    private static func agent(of mode: Job.Mode, over transport: CurlTransport) -> RequestAgent {
-        guard mode != .steps else { return EverySteps.agent(over: transport) }
+    /// Opens the connection with a small request, and returns the URL of the workload.
+    private static func warmUp(_ job: Job, _ agent: RequestAgent) async -> HTTPURL? {
+        guard let url = try? HTTPURL(parsing: job.address) else { return nil }
+        var small = url
+        small.path = "/small"
+        let response = try? await Small(EndpointURL(small)).send(on: agent)
+        return response == nil ? nil : url
+    }
+
+    private static func agent(of job: Job, over transport: CurlTransport) -> RequestAgent {
+        guard job.mode != .steps else { return EverySteps.agent(over: transport) }
         let agent = RequestAgent(transport: transport, store: nil)
-        if mode == .listener { agent.configuration.eventListeners = [EventCounter()] }
+        agent.configuration.transportOptions = job.options
+        if job.mode == .listener { agent.configuration.eventListeners = [EventCounter()] }
         return agent
     }
 }

@@ -1,4 +1,5 @@
 import Errand
+import Foundation
 
 /// The parsed command line: `HTTPBench MODE WORKLOAD COUNT IN_FLIGHT URL SIZE`.
 struct Job: Sendable {
@@ -32,7 +33,7 @@ struct Job: Sendable {
     let workload: String
     let count: Int
     let inFlight: Int
-    let url: EndpointURL
+    let address: String
     let size: Int
 
     init?(_ arguments: [String]) {
@@ -44,7 +45,34 @@ struct Job: Sendable {
         workload = arguments[2]
         self.count = count
         self.inFlight = max(1, inFlight)
-        url = EndpointURL(raw: arguments[5])
+        address = arguments[5]
         self.size = size
+        options = Self.options(workload)
     }
+
+    var url: EndpointURL { EndpointURL(raw: address) }
+
+    /// The authorities of a server with TLS are in the file of the variable `HTTP_BENCH_CA`.
+    let options: TransportOptions
+
+    private static func options(_ workload: String) -> TransportOptions {
+        var options = TransportOptions()
+        if let file = ProcessInfo.processInfo.environment["HTTP_BENCH_CA"] {
+            var security = SecurityPolicy()
+            security.authorityFile = file
+            options.security = security
+        }
+        if workload == "W6h1" { options.httpVersion = .http11 }
+        return options
+    }
+
+    /// The request body of an upload is the file of the variable `HTTP_BENCH_UPLOAD`.
+    var upload: URL? {
+        guard workload == "W6u" else { return nil }
+        return ProcessInfo.processInfo.environment["HTTP_BENCH_UPLOAD"]
+            .map { URL(fileURLWithPath: $0) }
+    }
+
+    /// Whether the response is read as a stream.
+    var isStream: Bool { workload.hasPrefix("S") || workload == "W6d" && mode != .bare }
 }

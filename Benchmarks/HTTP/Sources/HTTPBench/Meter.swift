@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// Measures CPU time, wall time and memory from its creation on.
 struct Meter {
@@ -6,8 +7,11 @@ struct Meter {
     private(set) var growth = ""
 
     /// Records the resident size after `count` requests.
-    mutating func note(_ count: Int) {
-        growth += ", \"rss_\(count)_kb\": \(Self.memory("VmRSS"))"
+    mutating func note(_ count: Int) { note("\(count)", Self.memory("VmRSS")) }
+
+    /// Records a resident size.
+    mutating func note(_ moment: String, _ kilobytes: Int) {
+        growth += ", \"rss_\(moment)_kb\": \(kilobytes)"
     }
 
     /// Adds a number to the report.
@@ -32,9 +36,23 @@ struct Meter {
         return seconds(usage.ru_utime) + seconds(usage.ru_stime)
     }
 
-    private static func memory(_ name: String) -> Int {
+    static func memory(_ name: String) -> Int {
         let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         let line = text.split(separator: "\n").first { $0.hasPrefix(name + ":") }
         return line.flatMap { Int($0.filter(\.isNumber)) } ?? 0
     }
+}
+
+/// The resident size while all requests wait for their responses, which the server sends after three seconds.
+final class Waiting: Sendable {
+    private let size = Mutex(0)
+
+    init() {
+        Thread.detachNewThread {
+            Thread.sleep(forTimeInterval: 1.5)
+            self.size.withLock { $0 = Meter.memory("VmRSS") }
+        }
+    }
+
+    var kilobytes: Int { size.withLock { $0 } }
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,6 +28,9 @@ static long total, started, finished, bad;
 static size_t expected;
 /* Whether bodies are counted and not kept, as for a stream. */
 static int discards;
+/* The request body of W6u, and the moment at which the memory of W6w's waiting requests is read. */
+static const char *upload;
+static double sample_at;
 /* The file of a download, and whether its digest is computed. */
 static const char *path;
 static int file = -1, hashes;
@@ -75,6 +79,11 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *context) {
     memcpy(it->body + it->length, bytes, more);
     it->length += more;
     return more;
+}
+
+static size_t on_read(char *bytes, size_t size, size_t count, void *context) {
+    ssize_t read_count = read(*(int *)context, bytes, size * count);
+    return read_count < 0 ? CURL_READFUNC_ABORT : (size_t)read_count;
 }
 
 static int on_socket(CURL *handle, curl_socket_t socket, int what, void *context, void *known) {
@@ -138,6 +147,10 @@ static void collect(void) {
 static void run(void) {
     int running;
     while (finished < total) {
+        if (sample_at > 0 && seconds() > sample_at) {
+            snprintf(growth, sizeof growth, ", \"rss_waiting_kb\": %ld", memory("VmRSS"));
+            sample_at = 0;
+        }
         if (timer == 0) {
             timer = -1;
             curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running);
@@ -166,19 +179,23 @@ int main(int count, char **arguments) {
         fprintf(stderr, "usage: PlainCurl WORKLOAD COUNT IN_FLIGHT URL SIZE\n");
         return 2;
     }
+    const char *workload = arguments[1];
+    const char *authorities = getenv("HTTP_BENCH_CA");
     long in_flight = atol(arguments[3]);
     total = atol(arguments[2]);
     expected = (size_t)atol(arguments[5]);
-    int downloads = arguments[1][0] == 'D';
-    discards = arguments[1][0] == 'S' || downloads;
+    int downloads = workload[0] == 'D';
+    discards = workload[0] == 'S' || downloads || strcmp(workload, "W6d") == 0;
+    if (strcmp(workload, "W6u") == 0) upload = getenv("HTTP_BENCH_UPLOAD");
     if (downloads) path = getenv("HTTP_BENCH_FILE");
-    hashes = downloads && arguments[1][strlen(arguments[1]) - 1] == 'h';
+    hashes = downloads && workload[strlen(workload) - 1] == 'h';
     curl_global_init(CURL_GLOBAL_DEFAULT);
     multi = curl_multi_init();
     poller = epoll_create1(EPOLL_CLOEXEC);
     curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, on_socket);
     curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, on_timer);
     curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, in_flight + 8);
+    curl_multi_setopt(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, 1000L);
 
     double cpu_before = cpu(), before = seconds();
     for (long i = 0; i < in_flight; i++) {
@@ -191,11 +208,30 @@ int main(int count, char **arguments) {
         curl_easy_setopt(it->handle, CURLOPT_WRITEFUNCTION, on_body);
         curl_easy_setopt(it->handle, CURLOPT_WRITEDATA, it);
         curl_easy_setopt(it->handle, CURLOPT_PRIVATE, it);
+        if (authorities) {
+            long version = strcmp(workload, "W6h1") ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1;
+            curl_easy_setopt(it->handle, CURLOPT_CAINFO, authorities);
+            curl_easy_setopt(it->handle, CURLOPT_HTTP_VERSION, version);
+            /* All requests share one connection. */
+            curl_easy_setopt(it->handle, CURLOPT_PIPEWAIT, 1L);
+        }
+        if (upload) {
+            static int body;
+            struct stat status;
+            body = open(upload, O_RDONLY | O_CLOEXEC);
+            if (body < 0 || fstat(body, &status) != 0) return 1;
+            curl_easy_setopt(it->handle, CURLOPT_UPLOAD, 1L);
+            curl_easy_setopt(it->handle, CURLOPT_INFILESIZE_LARGE, (curl_off_t)status.st_size);
+            curl_easy_setopt(it->handle, CURLOPT_READFUNCTION, on_read);
+            curl_easy_setopt(it->handle, CURLOPT_READDATA, &body);
+            curl_easy_setopt(it->handle, CURLOPT_UPLOAD_BUFFERSIZE, 512L << 10);
+        }
         start(it);
     }
+    if (strcmp(workload, "W6w") == 0) sample_at = seconds() + 1.5;
     run();
     double wall = seconds() - before, used = cpu() - cpu_before;
     printf("{\"workload\": \"%s\", \"count\": %ld, \"cpu_s\": %.4f, \"wall_s\": %.4f, \"rss_peak_kb\": %ld, \"bad\": %ld%s}\n",
-        arguments[1], total, used, wall, memory("VmHWM"), bad, growth);
+        workload, total, used, wall, memory("VmHWM"), bad, growth);
     return bad != 0;
 }
