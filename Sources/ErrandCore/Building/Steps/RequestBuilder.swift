@@ -27,7 +27,6 @@ package struct RequestBuilder {
         return request
     }
 
-    @inline(never)  // Otherwise the configuration is copied after all.
     private static func request(
         of description: RequestDescription, _ configuration: Configuration, _ timeouts: Timeouts,
         sharedHeaders: HTTPFields, sharedArguments: Arguments, url endpointURL: EndpointURL
