@@ -146,7 +146,8 @@ struct MemberCursor {
             // Types often request a key twice: first its presence, then its value. The member found
             // last was the first with its key.
             if last < next, isKey(at: last, equalTo: key) { return last &+ 1 }
-            var place = first
+            // A key that is not before the first skipped member is searched from there on.
+            var place = aside < next && seenAside & bits != bits ? aside : first
             while place < next {
                 if isKey(at: place, equalTo: key) { return found(place) }
                 skipped &+= 1
