@@ -52,13 +52,13 @@ struct ClosedPageTests {
         let fixture = InspectorFixture(isPageOpen: false)
         fixture.transport.on(.get, "/a", .silence)
         let first = fixture.agent.start(fixture.description("/a"))
-        #expect(!first.context.isObserved)
+        #expect(!first.isObserved)
         _ = try await fixture.transport.nextRequest()
         // The page opens: later requests have events, this one has none.
         _ = try await fixture.get("state")
         let second = fixture.agent.start(fixture.description("/a"))
-        #expect(second.context.isObserved)
-        #expect(!first.context.isObserved)
+        #expect(second.isObserved)
+        #expect(!first.isObserved)
         _ = try await fixture.transport.nextRequest()
         // The second one must not receive the permit of the first one.
         for task in [second, first] {

@@ -70,18 +70,17 @@ extension RequestTask {
         public var error: RequestError?
 
         init(_ task: RequestTask) {
-            let context = task.context
             let ended = task.ended
-            let progress = context.progress.current
+            let progress = task.currentProgress
             (id, endpoint, tag) = (task.id, task.endpoint, task.tag)
-            let elapsed = (ended?.at ?? context.uptime) - context.startedAt
+            let elapsed = (ended?.at ?? task.uptime) - task.startedAt
             duration = max(.zero, elapsed)
-            let began = context.clock.now - (context.uptime - context.startedAt) / .seconds(1)
+            let began = task.clock.now - (task.uptime - task.startedAt) / .seconds(1)
             startedAt = Date(
                 timeIntervalSince1970: (began.timeIntervalSince1970 * 1000).rounded() / 1000)
-            method = context.description.method.rawValue
-            url = (try? HTTPURL(parsingEndpoint: context.description.url.text))?.redacted
-            cacheMiss = context.cacheMiss?.rawValue
+            method = task.description.method.rawValue
+            url = (try? HTTPURL(parsingEndpoint: task.description.url.text))?.redacted
+            cacheMiss = task.cacheMiss?.rawValue
             attempts = if case .inFlight(let attempt) = task.phase { attempt } else { 0 }
             (bytesSent, bytesReceived) = (progress.bytesSent, progress.bytesReceived)
             (state, transfers) = (.running, [])

@@ -121,7 +121,9 @@ nonisolated public class BatchRequest: CompositeRequest, CompositeRun, Startable
     package var expectedCount: Int { items.count }
     package var firstRequest: BaseRequest? { items.lazy.compactMap(\.firstOfAll).first }
     /// The errors of the members in the last run, `nil` for each member that succeeded.
-    package private(set) var memberErrors: [RequestError?] = []
+    package var memberErrors: [RequestError?] {
+        found.map { if case .failure(let error) = $0 { error } else { nil } }
+    }
     /// Whether the last run succeeded.
     private(set) var hasSucceeded = false
     /// The members of the run in progress.
@@ -171,7 +173,6 @@ nonisolated public class BatchRequest: CompositeRequest, CompositeRun, Startable
         for index in indices { found[index] = nil }
         control.expect(total: indices.count)
         results = []
-        memberErrors = []
         hasSucceeded = false
         error = nil
         failedRequest = nil
@@ -216,7 +217,7 @@ nonisolated public class BatchRequest: CompositeRequest, CompositeRun, Startable
             note(end)
             if state.verdict == .open, let error = end.error, firstError == nil {
                 firstError = error
-                failedRequest = run.members[end.index]?.failedOfAll
+                failedRequest = run.member(at: end.index)?.failedOfAll
             }
             if state.end(isSuccess: end.error == nil) { control.cancelInProgress() }
         }
@@ -226,9 +227,6 @@ nonisolated public class BatchRequest: CompositeRequest, CompositeRun, Startable
         hasRun = true
         feed?.finish()
         results = zip(items, found).flatMap { $0.results($1) }
-        memberErrors = found.map { result in
-            if case .failure(let error) = result { error } else { nil }
-        }
         if let error = control.stopError { return error }
         hasSucceeded = state.verdict == .succeeded
         return hasSucceeded ? nil : firstError

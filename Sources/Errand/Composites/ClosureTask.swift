@@ -37,6 +37,7 @@ nonisolated package final class ClosureTask: MemberTask {
     private let state = Mutex(State())
     /// The progress of a node that transfers nothing.
     package let hub = ProgressHub()
+    package var currentProgress: TransferProgress { hub.current }
 
     package init() {
         hub.update { $0.totalBytesToReceive = 0 }

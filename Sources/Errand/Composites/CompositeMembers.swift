@@ -22,19 +22,39 @@ nonisolated package struct MemberEnd {
 /// A place without a member is a node of a graph: ``start(_:closure:)`` runs its closure, and ``add(_:at:)`` gives
 /// it the member that the closure has made.
 nonisolated package final class CompositeMembers {
+    /// A member and how far it is.
+    private struct Member {
+        /// `nil` for a node of a graph that has no member yet.
+        var unit: RequestUnit?
+        var state = State.known
+    }
+
+    private enum State {
+        /// Not reserved, or given up again.
+        case known
+        /// Reserved for this run; a composite, with its task, and announced later.
+        case reserved(RequestTask?)
+        /// Notified of the start, and described.
+        case described(PreparedRequest)
+        /// Started: a request; a composite has its task instead.
+        case running(RequestRun)
+        case ended
+
+        /// The task of a composite that has not ended.
+        var task: RequestTask? { if case .reserved(let task) = self { task } else { nil } }
+    }
+
+    private var list: [Member]
     /// The members in order; `nil` for a node of a graph that has none yet.
-    package private(set) var members: [RequestUnit?]
+    package var members: [RequestUnit?] { list.map(\.unit) }
+    /// The member at an index.
+    func member(at index: Int) -> RequestUnit? { list[index].unit }
     private let control: RequestTask.Members
     /// The agent at the call, which performs all members; `nil` leaves the choice to each.
     private let agent: RequestAgent?
     private let kind: String
     private let priority: RequestPriority?
     private let ends = MemberEnds()
-    /// The descriptions of requests that were not started yet.
-    private var prepared: [PreparedRequest?] = []
-    private var runs: [RequestRun?] = []
-    /// The tasks of nested composites.
-    private var nested: [Int: RequestTask] = [:]
     /// The configuration of the agent of the latest member.
     private var shared: (agent: RequestAgent, configuration: Configuration)?
     /// Ends that were taken and not delivered yet, the next one last.
@@ -50,7 +70,7 @@ nonisolated package final class CompositeMembers {
         _ members: [RequestUnit?], of control: RequestTask.Members, on agent: RequestAgent?,
         kind: String, priority: RequestPriority? = nil
     ) {
-        self.members = members
+        list = members.map { Member(unit: $0) }
         self.agent = agent
         self.control = control
         self.kind = kind
@@ -64,7 +84,7 @@ nonisolated package final class CompositeMembers {
     ///
     /// Calls no hooks.
     package func reserve() -> RequestError? {
-        for index in members.indices {
+        for index in list.indices {
             guard let refusal = reserve(index) else { continue }
             for earlier in 0..<index { release(earlier) }
             return refusal
@@ -73,10 +93,11 @@ nonisolated package final class CompositeMembers {
     }
 
     private func reserve(_ index: Int) -> RequestError? {
-        guard let member = members[index] else { return nil }
+        guard let member = list[index].unit else { return nil }
         if let request = member as? BaseRequest {
             guard !request.isMember else { return .occursTwice(request, in: kind) }
             request.isMember = true
+            list[index].state = .reserved(nil)
             return nil
         }
         guard let composite = member as? any CompositeRun else {
@@ -84,47 +105,45 @@ nonisolated package final class CompositeMembers {
         }
         let task = composite.makeTask(on: agent, within: control)
         if let refusal = composite.claim(task, on: agent) { return refusal }
-        nested[index] = task
+        list[index].state = .reserved(task)
         return nil
     }
 
     /// Gives up the reservation of a member that was not described.
     private func release(_ index: Int) {
-        if let request = members[index] as? BaseRequest {
+        if let request = list[index].unit as? BaseRequest {
             request.isMember = false
-        } else if let composite = members[index] as? any CompositeRun {
-            nested[index] = nil
+        } else if let composite = list[index].unit as? any CompositeRun {
             composite.unclaim()
         }
+        list[index].state = .known
     }
 
     /// Gives up the reservation of all members, none of which was described.
     package func release() {
-        for index in members.indices { release(index) }
+        for index in list.indices { release(index) }
     }
 
     /// Notifies the members of the start and describes their requests; sends nothing.
     ///
     /// The first request of a nested chain is described when the chain runs.
     package func describe() {
-        prepared = Array(repeating: nil, count: members.count)
-        runs = Array(repeating: nil, count: members.count)
-        for index in members.indices { describe(index) }
+        for index in list.indices { describe(index) }
     }
 
     private func describe(_ index: Int) {
-        if let request = members[index] as? BaseRequest {
-            prepared[index] = prepare(request)
-        } else if let task = nested[index] {
-            (members[index] as? any CompositeRun)?.announce(task)
+        if let request = list[index].unit as? BaseRequest {
+            list[index].state = .described(prepare(request))
+        } else if let task = list[index].state.task {
+            (list[index].unit as? any CompositeRun)?.announce(task)
         }
     }
 
     /// Reserves and describes a member that was made during the run; returns the reason why it is not possible.
     package func add(_ member: RequestUnit, at index: Int) -> RequestError? {
-        members[index] = member
+        list[index].unit = member
         if let refusal = reserve(index) {
-            members[index] = nil
+            list[index].unit = nil
             return refusal
         }
         describe(index)
@@ -154,13 +173,16 @@ nonisolated package final class CompositeMembers {
     /// A nested composite runs in a Swift task of the caller's actor.
     package func start(_ index: Int, isolation: isolated (any Actor)? = #isolation) {
         let ends = ends
-        if let request = members[index] as? BaseRequest {
-            guard let description = prepared[index].take() else { return }
-            let run = request.start(description)
-            runs[index] = run
+        if let request = list[index].unit as? BaseRequest {
+            guard case .described(let prepared) = list[index].state else { return }
+            list[index].state = .ended
+            let run = request.start(prepared)
+            list[index].state = .running(run)
             control.enter(run.task, at: index)
             run.task.whenEnded { ends.add(MemberOutcome(index: index, kind: .request($0))) }
-        } else if let composite = members[index] as? any CompositeRun, let task = nested[index] {
+        } else if let composite = list[index].unit as? any CompositeRun,
+            let task = list[index].state.task
+        {
             control.enter(task, at: index)
             Task {
                 _ = isolation
@@ -199,13 +221,16 @@ nonisolated package final class CompositeMembers {
         control.leave(end.index)
         switch end.kind {
         case .request(let outcome):
-            if let request = members[end.index] as? BaseRequest, let run = runs[end.index].take() {
+            if let request = list[end.index].unit as? BaseRequest,
+                case .running(let run) = list[end.index].state
+            {
+                list[end.index].state = .ended
                 request.isMember = false
                 request.end(outcome, of: run) { _ in }
             }
             return MemberEnd(index: end.index, result: outcome.result.map { $0 })
         case .composite(let error):
-            nested[end.index] = nil
+            list[end.index].state = .ended
             return MemberEnd(
                 index: end.index, result: error.map { .failure($0) } ?? .success(nil))
         case .closure(let result):
@@ -218,16 +243,18 @@ nonisolated package final class CompositeMembers {
     ///
     /// - Returns: `nil` if the member was started or has ended.
     nonisolated(nonsending) package func endWithoutStart(_ index: Int) async -> MemberEnd? {
-        if let request = members[index] as? BaseRequest {
-            guard let prepared = prepared[index].take() else { return nil }
+        if let request = list[index].unit as? BaseRequest {
+            guard case .described(let prepared) = list[index].state else { return nil }
+            list[index].state = .ended
             request.isMember = false
             let error = prepared.agent.notStarted { $0.name(prepared.description, $1) }
             request.end(TaskOutcome(result: .failure(error)), of: nil, by: prepared.agent) { _ in }
             return MemberEnd(index: index, result: .failure(error))
         }
-        guard let composite = members[index] as? any CompositeRun,
-            let task = nested.removeValue(forKey: index)
+        guard let composite = list[index].unit as? any CompositeRun,
+            let task = list[index].state.task
         else { return nil }
+        list[index].state = .ended
         task.cancel()
         let error = await composite.carryOut(task)
         return MemberEnd(index: index, result: .failure(error ?? .cancelled))

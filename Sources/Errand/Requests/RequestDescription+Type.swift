@@ -29,6 +29,6 @@ extension RequestTask {
     ///
     /// False for the requests of an outbox, which stores no class.
     nonisolated public func isA(_ type: BaseRequest.Type) -> Bool {
-        context.description.isA(type)
+        description.isA(type)
     }
 }

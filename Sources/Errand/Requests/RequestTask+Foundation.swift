@@ -14,7 +14,7 @@ extension RequestTask {
             cancel: { [weak self] in self?.cancel() }, suspend: { [weak self] in self?.suspend() },
             resume: { [weak self] in self?.resume() })
         members?.forwardProgress()
-        context.progress.listen(every: .milliseconds(100), callsAtOnce: true) { progress.take($0) }
+        hub.listen(every: .milliseconds(100), callsAtOnce: true) { progress.take($0) }
         return progress
     }
 }

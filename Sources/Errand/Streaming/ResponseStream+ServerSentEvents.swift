@@ -108,12 +108,12 @@ final class EventSource {
         entry = source.agent.reconnectingStreams.add(source.task)
         self.maximumEventBytes = maximumEventBytes
         let description = source.description
-        limit = RequestAgent.limit(of: source.task.context).map {
-            ($0, source.task.context.startedAt + $0.clamped)
+        limit = RequestAgent.limit(of: source.task).map {
+            ($0, source.task.startedAt + $0.clamped)
         }
         reconnection = ReconnectionState(
             limit: Self.limit(reconnects, description),
-            policy: description.retryPolicy ?? source.task.context.configuration.retryPolicy)
+            policy: description.retryPolicy ?? source.task.configuration.retryPolicy)
         let parser = ServerSentEvent.Parser(
             maximumEventBytes: maximumEventBytes,
             lastEventID: description[header: .custom("Last-Event-ID")] ?? "")

@@ -54,7 +54,7 @@ final class StreamSource: Sendable {
     // A copy of the response, for example in an interceptor, does not keep the transfer.
     deinit { body.channel.leave() }
 
-    var description: RequestDescription { task.context.description }
+    var description: RequestDescription { task.description }
 
     /// The decoder of the endpoint, or else of the configuration.
     var decoder: JSONReader {
@@ -74,10 +74,10 @@ final class StreamSource: Sendable {
     /// An error with the name of the request, its head and the number of bytes received.
     func named(_ error: RequestError) -> RequestError {
         var error = error
-        error.name(description, task.context.configuration)
+        error.name(description, task.configuration)
         if error.response == nil { error.response = response }
         if error.bytesReceived == nil { error.bytesReceived = body.channel.received }
-        error.setUserMessage(of: task.context.configuration)
+        error.setUserMessage(of: task.configuration)
         return error
     }
 }

@@ -126,9 +126,9 @@ extension RequestRun {
         guard let opened = try? await agent.open(task) else { return }
         let stream = ResponseStream(opened, self)
         // The task may have been cancelled before the actor of the closures was free.
-        if !task.context.scope.isCancelled { await onHead(stream.response) }
+        if !task.scope.isCancelled { await onHead(stream.response) }
         let reader = StreamReader(stream.source)
-        while let chunk = try? await reader.next(), !task.context.scope.isCancelled {
+        while let chunk = try? await reader.next(), !task.scope.isCancelled {
             await onChunk(chunk)
         }
     }

@@ -28,7 +28,7 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: Sendable {
 
     deinit { driver.close(.normal) }
 
-    var description: RequestDescription { task.context.description }
+    var description: RequestDescription { task.description }
 
     /// Closes the connection (RFC 6455 §7.1.2); returns at once.
     ///
@@ -164,7 +164,7 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: Sendable {
     /// An error with the name of the request.
     func named(_ error: RequestError) -> RequestError {
         var error = error
-        error.name(description, task.context.configuration)
+        error.name(description, task.configuration)
         if error.response == nil { error.response = response }
         return error
     }
@@ -244,7 +244,7 @@ extension WebSocket {
             )
         }
         do {
-            let encoder = description.jsonEncoder(task.context.configuration)
+            let encoder = description.jsonEncoder(task.configuration)
             return WebSocketDriver.Message(isText: true, bytes: try encoder.encode(value))
         } catch {
             throw RequestError(

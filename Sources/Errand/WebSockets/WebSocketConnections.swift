@@ -92,7 +92,7 @@ public struct WebSocketConnections<Endpoint: BaseRequest & MessageEndpoint>: Asy
                 reconnection
                 ?? ReconnectionState(
                     limit: nil,
-                    policy: endpoint.task?.context.description.retryPolicy
+                    policy: endpoint.task?.description.retryPolicy
                         ?? agent.configuration.retryPolicy)
             let action = state.ended(
                 .failed(error.ofReconnection), reconnectionTime: nil,

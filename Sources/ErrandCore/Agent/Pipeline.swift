@@ -36,7 +36,6 @@ package struct Pipeline: Sendable {
         self.cache = cache
         self.hostHealth = hostHealth
         steps = Next([
-            ProcessStep(),  // the user's processors and the typed output
             AdaptStep(),  // filters, shared headers and arguments, the request for the wire
             InterceptStep(),  // the user's interceptors, around all that follows
             // deliver a stored response before the network's
@@ -65,8 +64,13 @@ package struct Pipeline: Sendable {
     /// Runs a task through all steps, on the caller's thread until a step suspends.
     @inline(__always)  // decision 10
     nonisolated(nonsending) package func callAsFunction(
-        _ context: TaskContext
-    ) async throws(RequestError) -> Response {
-        try await steps(PipelineRequest(context: context))
+        _ task: RequestTask
+    ) async throws(RequestError) -> Processed {
+        let pipelineRequest = PipelineRequest(task: task)
+        guard ProcessStep.concerns(pipelineRequest) else {
+            return Processed(try await steps(pipelineRequest))
+        }
+        // The user's processors and the typed output.
+        return try await ProcessStep.run(pipelineRequest, next: steps)
     }
 }

@@ -102,14 +102,14 @@ extension RequestAgent {
     package func cachedOutcome(
         of description: RequestDescription
     ) async throws(RequestError) -> TaskOutcome? {
-        let context = operationContext(description, looksUp: true)
+        let task = storedOperation(description, looksUp: true)
         do throws(RequestError) {
-            let stored = try await Self.perform(in: context) {
+            let stored = try await Self.perform(in: task) {
                 [cache] request throws(RequestError) in try await cache.lookUp(request)
             }
-            let refined = try await ProcessStep().refine(
-                stored, of: PipelineRequest(context: context))
-            return TaskOutcome(result: .success(refined), output: context.output)
+            let refined = try await ProcessStep.refine(
+                stored, of: PipelineRequest(task: task))
+            return TaskOutcome(result: .success(refined.response), output: refined.output)
         } catch {
             guard error.code == .cacheMiss else { throw error }
             return nil
@@ -167,10 +167,10 @@ extension RequestAgent {
 
     private var cache: CacheStep { pipeline.cache }
 
-    /// The context of an operation on stored responses; it emits no events.
-    private func operationContext(
+    /// The task of an operation on stored responses; it emits no events.
+    private func storedOperation(
         _ description: RequestDescription, looksUp: Bool
-    ) -> TaskContext {
+    ) -> RequestTask {
         var configuration = configuration
         configuration.eventListeners = []
         var description = description
@@ -182,7 +182,7 @@ extension RequestAgent {
             description.ignoresCache = false
         }
         description.isStreamed = false
-        return TaskContext(
+        return RequestTask(
             id: TaskID.next(), description: description,
             configuration: SharedConfiguration(configuration), services: services)
     }
@@ -196,7 +196,7 @@ extension RequestAgent {
         let failure = Found<RequestError>()
         let isDone = Found<Bool>()
         do throws(RequestError) {
-            _ = try await Self.perform(in: operationContext(description, looksUp: false)) {
+            _ = try await Self.perform(in: storedOperation(description, looksUp: false)) {
                 request throws(RequestError) in
                 do throws(RequestError) {
                     try await operation(request)
@@ -215,10 +215,10 @@ extension RequestAgent {
 
     /// Builds the request, passes it through the interceptors and performs the operation with it.
     private static func perform(
-        in context: TaskContext, _ operation: @escaping StoredOperationStep.Operation<Response>
+        in task: RequestTask, _ operation: @escaping StoredOperationStep.Operation<Response>
     ) async throws(RequestError) -> Response {
         let steps = Next([AdaptStep(), InterceptStep(), StoredOperationStep(operation)])
-        return try await context.perform { (pipelineRequest) throws(RequestError) in
+        return try await task.perform { (pipelineRequest) throws(RequestError) in
             try await steps(pipelineRequest)
         }
     }

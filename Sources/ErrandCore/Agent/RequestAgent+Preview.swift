@@ -15,11 +15,10 @@ extension RequestAgent {
         let jar = cookieJar
         return try await PipelineRequest.build(description, configuration, transport) {
             (pipelineRequest) throws(RequestError) in
-            let configuration = try pipelineRequest.context.sharedConfiguration.inEnvironment()
+            let configuration = try pipelineRequest.task.sharedConfiguration.inEnvironment()
             let adapted = try await AdaptStep.prepared(pipelineRequest, configuration)
             var request = adapted.request
-            if adapted.context.description.uses.contains(.cookies), configuration.value.usesCookies
-            {
+            if adapted.task.description.uses.contains(.cookies), configuration.value.usesCookies {
                 Cookie.add(jar.cookies(for: request.url), to: &request.headers)
             }
             return request
@@ -35,34 +34,34 @@ extension PipelineRequest {
     ) async throws(RequestError) -> TransportRequest {
         try await build(description, configuration, transport) {
             (pipelineRequest) throws(RequestError) in
-            let configuration = try pipelineRequest.context.sharedConfiguration.inEnvironment()
+            let configuration = try pipelineRequest.task.sharedConfiguration.inEnvironment()
             return try await RequestAdapter.adapt(pipelineRequest, configuration).request
         }
     }
 
-    /// Runs `body` with a context of its own; cancelling the Swift task cancels that context.
+    /// Runs `body` with a task of its own; cancelling the Swift task cancels that task.
     fileprivate static func build(
         _ description: RequestDescription, _ configuration: Configuration,
         _ transport: any Transport,
         _ body: (PipelineRequest) async throws(RequestError) -> TransportRequest
     ) async throws(RequestError) -> TransportRequest {
-        let context = TaskContext(
+        let task = RequestTask(
             id: TaskID.next(), description: description,
             configuration: SharedConfiguration(configuration),
             services: TaskServices(
                 transport: transport, store: nil, clock: SystemClock(), cookieJar: nil))
-        return try await context.perform(body)
+        return try await task.perform(body)
     }
 }
 
-extension TaskContext {
-    /// Runs a closure with a request of this context; cancelling the Swift task cancels the context.
+extension RequestTask {
+    /// Runs a closure with a request of this task; cancelling the Swift task cancels the task.
     nonisolated(nonsending) func perform<Value>(
         _ body: (PipelineRequest) async throws(RequestError) -> Value
     ) async throws(RequestError) -> Value {
         let result: Result<Value, RequestError> = await withTaskCancellationHandler {
             do throws(RequestError) {
-                return .success(try await body(PipelineRequest(context: self)))
+                return .success(try await body(PipelineRequest(task: self)))
             } catch {
                 return .failure(error)
             }

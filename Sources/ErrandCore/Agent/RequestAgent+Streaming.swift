@@ -28,14 +28,14 @@ extension RequestAgent {
         let response: Response
         do throws(RequestError) {
             try task.checkNotStopping()
-            response = try await pipeline(task.context)
+            response = try await pipeline(task).response
         } catch {
             await end(task, .failure(Self.withoutStream(error)))
             return Self.refused(task.finalOutcome)
         }
         guard let body = response.stream as? StreamedBody else {
             // A stored response, or one that a hook made.
-            await end(task, .success(response.withoutStream()))
+            await end(task, .success(Processed(response.withoutStream())))
             if task.finalOutcome.error != nil { return Self.refused(task.finalOutcome) }
             let body = StreamedBody(response.channelOfCompleteBody)
             var head = response
@@ -45,7 +45,7 @@ extension RequestAgent {
         }
         let head = response.withoutStream()
         attach(body.channel, to: task, head)
-        if task.context.description.upgrade != nil { task.liftTimeLimit() }
+        if task.description.upgrade != nil { task.liftTimeLimit() }
         if task.isStopping {
             body.channel.leave()
             return Self.refused(await task.outcome())
@@ -81,7 +81,7 @@ extension RequestAgent {
         _ task: RequestTask, of channel: BodyChannel, _ head: Response, _ end: TransferEnd
     ) async {
         if end.error == nil { await channel.complete() }
-        await self.end(task, end.result(of: head, channel.received))
+        await self.end(task, end.result(of: head, channel.received).map { Processed($0) })
         var error = task.finalOutcome.error
         error?.bytesReceived = channel.received
         channel.close(error)

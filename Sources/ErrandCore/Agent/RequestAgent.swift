@@ -179,13 +179,13 @@ public final class RequestAgent: Sendable {
         if description.isStreamed { description.isStreamed = false }
         let (task, isAlone) = admit(description)
         let startsInline =
-            isAlone && task.context.description.isCheapToBuild
-            && Self.canStartInline(task.context)
+            isAlone && task.description.isCheapToBuild
+            && task.sharedConfiguration.startsPlainly
         // A task-local value marks requests that authenticators send, and runners have the default priority.
         if CredentialOperation.current == nil, Task.currentPriority == .medium {
             if startsInline, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
                 // No other request keeps a pool thread awake, and waking one costs more (decision 13).
-                task.context.startBarrier.start { Task.immediateDetached { await self.run(task) } }
+                task.startBarrier.start { Task.immediateDetached { await self.run(task) } }
             } else {
                 runners.run((self, task))
             }
@@ -195,15 +195,6 @@ public final class RequestAgent: Sendable {
             Task { await run(task) }
         }
         return task
-    }
-
-    /// Whether a request starts without reading the store and without calling user code: its caller may hold a lock that
-    /// a listener needs.
-    private static func canStartInline(_ context: TaskContext) -> Bool {
-        context.configuration.cachePolicy == .cacheElseLoad
-            && context.configuration.eventListeners.isEmpty
-            && context.configuration.errorDecoder == nil
-            && context.configuration.errorRecovery == nil
     }
 
     /// Adds a task to the table; ``perform(_:)`` runs it.
@@ -216,20 +207,23 @@ public final class RequestAgent: Sendable {
         _ description: consuming RequestDescription
     ) -> (task: RequestTask, isAlone: Bool) {
         let configuration = state.withLock { $0.configuration }
-        description.prepare(by: configuration.value)
+        description.prepare(by: configuration)
         for instrument in configuration.instruments { instrument.willStart(&description) }
-        if (description.cache.policy ?? configuration.value.cachePolicy).isHTTP {
+        if (description.ownCachePolicy ?? configuration.value.cachePolicy).isHTTP {
             // Not in `init`: after the first weak reference, each reference to the agent costs more.
             pipeline.cache.refresher.start { { [weak self] in self?.start($0) } }
         }
         let id = TaskID.next()
-        let capture = configuration.capturingListeners.reduce(nil as (any RequestCapture)?) {
-            RequestCapturePair.joining($0, $1.willStart(&description, as: id))
+        var capture: (any RequestCapture)?
+        if !configuration.capturingListeners.isEmpty {
+            for listener in configuration.capturingListeners {
+                capture = RequestCapturePair.joining(
+                    capture, listener.willStart(&description, as: id))
+            }
         }
-        let context = TaskContext(
+        let task = RequestTask(
             id: id, description: description, configuration: consume configuration,
             services: services, capture: capture)
-        let task = RequestTask(context: context)
         let count = state.withLock { state in
             guard !state.isShutDown else { return 0 }
             task.place.store(state.tasks.add(task), ordering: .relaxed)
@@ -237,7 +231,7 @@ public final class RequestAgent: Sendable {
             return state.tasks.count
         }
         if count == 0 { task.stop(.shutDown) }
-        if let limit = Self.limit(of: context) { scheduleEnd(of: task, after: limit) }
+        if let limit = Self.limit(of: task) { scheduleEnd(of: task, after: limit) }
         return (task, count == 1)
     }
 
@@ -321,11 +315,11 @@ public final class RequestAgent: Sendable {
     nonisolated(nonsending) func run(_ task: RequestTask) async {
         var unreported: Shared<TaskOutcome>?
         if Self.begin(task) {
-            let result: Result<Response, RequestError>
+            let result: Result<Processed, RequestError>
             do throws(RequestError) {
                 // A cancellation sets `isStopping` before it cancels the Swift task.
                 try task.checkNotStopping()
-                result = .success(try await pipeline(task.context))
+                result = .success(try await pipeline(task))
             } catch {
                 result = .failure(error)
             }
@@ -338,8 +332,8 @@ public final class RequestAgent: Sendable {
     /// Reports the start; returns false if the task exceeded its total limit before, and has ended.
     @inline(never)  // decision 10
     static func begin(_ task: RequestTask) -> Bool {
-        if limit(of: task.context) != nil, !task.begin() { return false }
-        task.context.emitStart()
+        if limit(of: task) != nil, !task.begin() { return false }
+        task.emitStart()
         return true
     }
 
@@ -356,5 +350,169 @@ public final class RequestAgent: Sendable {
         // Released outside the lock: a task may hold the last reference to objects of users.
         withExtendedLifetime(removed) {}
         for waiter in waiters { waiter.resume() }
+    }
+}
+
+extension RequestAgent {
+    /// Reports the end of a task to the observers of its state, to progress handlers and to event listeners, and, after
+    /// all of these have returned, to the callers that wait for the outcome.
+    nonisolated(nonsending) func end(
+        _ task: RequestTask, _ result: Result<Processed, RequestError>
+    ) async {
+        if let unreported = endReporting(task, result) { await finishReported(task, unreported) }
+    }
+
+    /// Ends and finishes a task; returns its outcome instead of finishing it if not all have received the end.
+    @inline(never)  // decision 10
+    func endReporting(
+        _ task: RequestTask, _ result: Result<Processed, RequestError>
+    ) -> Shared<TaskOutcome>? {
+        let outcome = outcome(of: task, result)
+        guard Self.reportEnd(outcome, task) else { return Shared(outcome) }
+        remove(task)
+        task.finish(outcome)
+        return nil
+    }
+
+    /// Finishes a task when all have received the end; without an outcome, waits until it has ended elsewhere.
+    @inline(never)  // decision 10
+    func finishReported(_ task: RequestTask, _ outcome: Shared<TaskOutcome>?) async {
+        guard let outcome else { return await task.untilEnded() }
+        await Self.untilReported(outcome.value, task)
+        remove(task)
+        task.finish(outcome.value)
+    }
+
+    /// Reports the end to handlers and listeners; returns false if not all have received it.
+    private static func reportEnd(_ outcome: TaskOutcome, _ task: RequestTask) -> Bool {
+        task.capture?.requestEnded(outcome.result, task.cacheMiss)
+        // Another request that shares the transfer may be calling a progress handler of this task on its thread.
+        guard task.finishProgress(isWhole: outcome.error == nil) else { return false }
+        task.emitEnd(outcome)
+        return !task.isObserved || task.hasDeliveredEvents
+    }
+
+    /// Suspends until handlers and listeners have received the end.
+    private static func untilReported(_ outcome: TaskOutcome, _ task: RequestTask) async {
+        await task.untilProgressIsDelivered()
+        // The event queue delivers only the first end.
+        task.emitEnd(outcome)
+        await task.untilDelivered()
+    }
+
+    /// Starts the total time limit, which counts from the start of the task.
+    func scheduleEnd(of task: RequestTask, after limit: Duration) {
+        // A limit of zero or less is refused when the request is built.
+        guard limit > .zero else { return }
+        task.limitTime(
+            ScheduledCall(after: limit, clock) { [weak self, weak task] in
+                guard let self, let task else { return }
+                task.stop(.deadline)
+                // A running task is ended by the pipeline. Listeners do not run on the thread of time limits.
+                if task.begin() { ListenerQueue.run { self.endUnstarted(task) } }
+            })
+    }
+
+    /// Ends a task that exceeded its total limit before it ran, without a thread of the cooperative pool: hooks of other
+    /// requests may block them all.
+    private func endUnstarted(_ task: RequestTask) {
+        task.emitStart()
+        if let unreported = endReporting(task, .failure(.cancelled)) {
+            Task { await finishReported(task, unreported) }
+        }
+    }
+
+    /// The error of a request that a batch, a chain or a graph did not start, with the message for users.
+    ///
+    /// - Parameter name: Names the request in the error.
+    package func notStarted(
+        _ name: (inout RequestError, Configuration) -> Void
+    ) -> RequestError {
+        let configuration = configuration
+        var error = RequestError(
+            .cancelled, stage: .cancel,
+            "The request was not started, because its batch ended without it.")
+        name(&error, configuration)
+        error.setUserMessage(of: configuration)
+        return error
+    }
+
+    package static func limit(of task: RequestTask) -> Duration? {
+        if let own = task.description.timeouts { return own.total }
+        return task.configuration.timeouts.total
+    }
+
+    /// Records the end of the task.
+    ///
+    /// A reason to stop takes precedence over the result of the pipeline.
+    @inline(never)  // decision 10
+    private func outcome(
+        of task: RequestTask, _ result: Result<Processed, RequestError>
+    ) -> TaskOutcome {
+        var result = result
+        if let reason = task.end() {
+            let limit = Self.limit(of: task)
+            result = .failure(Self.error(for: reason, limit: limit, result: result))
+            // The network had no time left: the stored response, which was delivered, is the result.
+            if reason == .deadline, case .failure(var error) = result,
+                let stored = task.storedOutcome, let response = try? stored.result.get()
+            {
+                error.name(task)
+                task.markStoredAsRepeated()
+                task.emit(.storedResponseKept(error))
+                return TaskOutcome(
+                    result: .success(response.used(after: error)), output: stored.output)
+            }
+        }
+        if case .failure(var error) = result {
+            error.name(task)
+            error.setUserMessage(of: task.configuration)
+            result = .failure(error)
+        }
+        switch result {
+        case .success(let processed):
+            return TaskOutcome(result: .success(processed.response), output: processed.output)
+        case .failure(let error): return TaskOutcome(result: .failure(error))
+        }
+    }
+
+    private static func error(
+        for reason: TaskState.StopReason, limit: Duration?, result: Result<Processed, RequestError>
+    ) -> RequestError {
+        var attempts = 0
+        var underlying: RequestError?
+        var stopped: RequestError?
+        switch result {
+        case .success(let processed): attempts = processed.response.attempts
+        case .failure(let error):
+            stopped = error
+            attempts = error.attempts
+            // A cancelled request may have been waiting for a retry: the failure before it is the cause to report.
+            underlying = error.isCancellation ? error.underlying as? RequestError : error
+        }
+        var error: RequestError
+        switch reason {
+        case .cancelled:
+            error = .cancelled
+        case .shutDown:
+            error = RequestError(
+                .agentShutDown, stage: .schedule,
+                "The agent was shut down. Send the request through another agent.")
+        case .deadline:
+            error = RequestError(
+                .timedOut, stage: .transport,
+                "The request took longer than its total limit of \(limit ?? .zero). Increase timeouts.total, or read the events to see what it waited for."
+                    + (underlying?.code == .authenticationFailed
+                        ? " " + (underlying?.message ?? "") : ""),
+                timeout: .total)
+        }
+        error.attempts = attempts
+        error.underlying = underlying
+        if let stopped {
+            error.takeName(of: stopped)
+            error.previousErrors = stopped.previousErrors
+            error.bytesReceived = stopped.bytesReceived
+        }
+        return error
     }
 }

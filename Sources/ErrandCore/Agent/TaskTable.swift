@@ -36,3 +36,30 @@ struct TaskTable {
         return task
     }
 }
+
+/// The readers of the number of requests in progress.
+///
+/// Numbers are yielded under the agent's lock, which keeps their order; yielding to a stream runs no user code.
+package struct ActivityState: Sendable {
+    private var listeners: [Int: AsyncStream<Int>.Continuation] = [:]
+    private var nextID = 0
+    /// Whether there was a listener; a flag, because the type of the dictionary is found at run time.
+    private var hasListeners = false
+
+    package init() {}
+
+    package mutating func add(_ listener: AsyncStream<Int>.Continuation, count: Int) -> Int {
+        nextID += 1
+        hasListeners = true
+        listeners[nextID] = listener
+        listener.yield(count)
+        return nextID
+    }
+
+    package mutating func remove(_ id: Int) { listeners[id] = nil }
+
+    package func change(to count: Int) {
+        guard hasListeners else { return }
+        for listener in listeners.values { listener.yield(count) }
+    }
+}

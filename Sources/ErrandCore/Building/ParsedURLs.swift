@@ -24,19 +24,7 @@ package final class ParsedURLs: Sendable {
         }
 
         /// The URL if the text consists of the same bytes.
-        func url(of other: String) -> HTTPURL? { has(other) ? url : nil }
-
-        /// Whether the text consists of the same bytes; `String` compares canonical equivalence.
-        private func has(_ other: String) -> Bool {
-            text.utf8.withContiguousStorageIfAvailable { one in
-                other.utf8.withContiguousStorageIfAvailable { two in
-                    guard let first = one.baseAddress, let second = two.baseAddress else {
-                        return one.isEmpty && two.isEmpty
-                    }
-                    return one.count == two.count && memcmp(first, second, one.count) == 0
-                } ?? false
-            } ?? false
-        }
+        func url(of other: String) -> HTTPURL? { text.hasBytes(of: other) ? url : nil }
     }
 
     private final class Joining: Sendable {
@@ -56,8 +44,8 @@ package final class ParsedURLs: Sendable {
         }
     }
 
-    private static let places = 64
-    private static let maximumLength = 256
+    fileprivate static let places = 64
+    fileprivate static let maximumLength = 256
 
     private let entries = Mutex([Entry?](repeating: nil, count: places))
     private let joinings = Mutex([Joining?](repeating: nil, count: places))
@@ -94,16 +82,73 @@ package final class ParsedURLs: Sendable {
         return entry.url
     }
 
-    private static func mayKeep(_ url: HTTPURL) -> Bool {
+    fileprivate static func mayKeep(_ url: HTTPURL) -> Bool {
         url.hasOnlyPath && url.path.utf8.count <= maximumLength
     }
 
     /// A place by length and last bytes, in which the URLs of one service differ; cheaper than `hashValue`.
-    private static func place(of text: String) -> Int {
+    fileprivate static func place(of text: String) -> Int {
         text.utf8.withContiguousStorageIfAvailable { bytes in
             var hash = UInt32(truncatingIfNeeded: bytes.count)
             for byte in bytes.suffix(8) { hash = (hash &* 31) &+ UInt32(byte) }
             return Int(hash % UInt32(places))
         } ?? 0
+    }
+}
+
+/// The requests for the wire that were built recently from a URL and a configuration alone.
+///
+/// Each configuration has its own, so that an entry is replaced together with the settings that it contains. The rules
+/// of ``ParsedURLs`` apply to the URL.
+package final class BuiltRequests: Sendable {
+    private final class Entry: Sendable {
+        let text: String
+        let request: TransportRequest
+
+        init(_ text: String, _ request: TransportRequest) {
+            self.text = text
+            self.request = request
+        }
+    }
+
+    private let entries = Mutex([Entry?](repeating: nil, count: ParsedURLs.places))
+
+    package init() {}
+
+    /// The request that was built from the text of a URL.
+    package func request(for text: String) -> TransportRequest? {
+        guard text.utf8.count <= ParsedURLs.maximumLength else { return nil }
+        let place = ParsedURLs.place(of: text)
+        return entries.withLock { entries in
+            guard let entry = entries[place], entry.text.hasBytes(of: text) else { return nil }
+            return entry.request
+        }
+    }
+
+    /// Keeps a request, unless its URL may contain secrets.
+    package func keep(_ request: TransportRequest, for text: String) {
+        guard text.utf8.count <= ParsedURLs.maximumLength, ParsedURLs.mayKeep(request.url),
+            !text.utf8.contains(where: {
+                [UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: "@")].contains($0)
+            })
+        else { return }
+        let place = ParsedURLs.place(of: text)
+        let entry = Entry(text, request)
+        let replaced = entries.withLock { exchange(&$0[place], with: entry) }
+        withExtendedLifetime(replaced) {}
+    }
+}
+
+extension String {
+    /// Whether the text consists of the same bytes; `==` compares canonical equivalence.
+    fileprivate func hasBytes(of other: String) -> Bool {
+        utf8.withContiguousStorageIfAvailable { one in
+            other.utf8.withContiguousStorageIfAvailable { two in
+                guard let first = one.baseAddress, let second = two.baseAddress else {
+                    return one.isEmpty && two.isEmpty
+                }
+                return one.count == two.count && memcmp(first, second, one.count) == 0
+            } ?? false
+        } ?? false
     }
 }

@@ -281,6 +281,21 @@ extension RequestDescription {
             && (!hasRareMembers || customRequest == nil && !isDownload && errorDecoder == nil)
     }
 
+    /// Whether no setting of the request concerns an ``OptionalStep``.
+    var isPlain: Bool {
+        !hasRareMembers && cacheSeconds <= 0 && (method == .get || method == .head)
+    }
+
+    /// Whether the request for the wire depends on the URL and the configuration alone.
+    var isURLAlone: Bool {
+        isPlain && method == .get && arguments == nil && body == nil && validator == nil
+            && headers.isEmpty && uses == .all && baseURL == nil && !usesCDN && !isStreamed
+            && mistake == nil && url.fault == nil
+    }
+
+    /// The own cache policy, without a copy of the options.
+    var ownCachePolicy: CachePolicy? { box.flatMap { $0.value.cache.policy } }
+
     /// Whether the status is a success.
     package func acceptsStatus(_ status: Int) -> Bool {
         hasRareMembers ? acceptance.statuses.contains(status) : (200..<300).contains(status)

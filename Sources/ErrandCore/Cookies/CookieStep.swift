@@ -2,34 +2,33 @@ import ErrandTransport
 import HTTPTypes
 
 /// Adds cookies to each request, and stores those of each response, including redirects and errors.
-package final class CookieStep: Step {
-    @inline(__always)  // decision 10
-    nonisolated(nonsending) package func run(
-        _ pipelineRequest: PipelineRequest, next: Next
-    ) async throws(RequestError) -> Response {
-        let authorized = authorized(pipelineRequest)
-        let response: Response
-        do {
-            response = try await next(authorized)
-        } catch {
-            keep(error.response, authorized)
-            throw error
+package final class CookieStep: DirectStep {
+    /// The request with its cookies.
+    package func before(
+        _ pipelineRequest: PipelineRequest
+    ) throws(RequestError) -> PipelineRequest? { authorized(pipelineRequest) }
+
+    package func after(
+        _ result: inout Result<Response, RequestError>, _ sent: PipelineRequest
+    ) -> Bool {
+        switch result {
+        case .success(let response): keep(response, sent)
+        case .failure(let error): keep(error.response, sent)
         }
-        keep(response, authorized)
-        return response
+        return true
     }
 
     package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
-        Self.jar(of: pipelineRequest.context) != nil
+        Self.jar(of: pipelineRequest.task) != nil
     }
 
     @inline(never)  // decision 10
     private func authorized(_ pipelineRequest: PipelineRequest) -> PipelineRequest {
-        guard let jar = Self.jar(of: pipelineRequest.context),
-            !jar.isEmpty || pipelineRequest.credentials != nil
+        guard let jar = Self.jar(of: pipelineRequest.task),
+            !jar.isEmpty || pipelineRequest.cache.credentials != nil
         else { return pipelineRequest }
-        let cookies = Self.cookies(for: pipelineRequest.request.url, pipelineRequest.context)
-        pipelineRequest.credentials?.sent(cookies, to: pipelineRequest.request.url)
+        let cookies = Self.cookies(for: pipelineRequest.request.url, pipelineRequest.task)
+        pipelineRequest.cache.credentials?.sent(cookies, to: pipelineRequest.request.url)
         guard !cookies.isEmpty else { return pipelineRequest }
         var authorized = pipelineRequest
         Cookie.add(cookies, to: &authorized.request.headers)
@@ -40,35 +39,35 @@ package final class CookieStep: Step {
     private func keep(_ response: Response?, _ pipelineRequest: PipelineRequest) {
         guard let headers = response?.headers,
             headers.contains(.setCookie),
-            let jar = Self.jar(of: pipelineRequest.context)
+            let jar = Self.jar(of: pipelineRequest.task)
         else { return }
         if jar.takeIncompleteSuffixesNotice() {
-            pipelineRequest.context.emit(.publicSuffixesIncomplete)
+            pipelineRequest.task.emit(.publicSuffixesIncomplete)
         }
         jar.receive(
-            headers, from: pipelineRequest.request.url, now: pipelineRequest.context.clock.now)
+            headers, from: pipelineRequest.request.url, now: pipelineRequest.task.clock.now)
     }
 
     /// The request's headers including the cookies that will be added.
     static func headersWithCookies(_ pipelineRequest: PipelineRequest) -> HTTPFields {
         var headers = pipelineRequest.request.headers
-        let cookies = cookies(for: pipelineRequest.request.url, pipelineRequest.context)
+        let cookies = cookies(for: pipelineRequest.request.url, pipelineRequest.task)
         if !cookies.isEmpty { Cookie.add(cookies, to: &headers) }
         return headers
     }
 
     /// The cookies of the jar for a URL; none if the request uses no cookies.
-    static func cookies(for url: HTTPURL, _ context: TaskContext) -> [Cookie] {
-        guard let jar = jar(of: context), !jar.isEmpty else { return [] }
-        return jar.cookies(for: url, now: context.clock.now)
+    static func cookies(for url: HTTPURL, _ task: RequestTask) -> [Cookie] {
+        guard let jar = jar(of: task), !jar.isEmpty else { return [] }
+        return jar.cookies(for: url, now: task.clock.now)
     }
 
     /// The cookie jar of a request; `nil` if it uses no cookies.
-    static func jar(of context: TaskContext) -> CookieJar? {
-        guard context.description.uses.contains(.cookies), context.configuration.usesCookies else {
+    static func jar(of task: RequestTask) -> CookieJar? {
+        guard task.description.uses.contains(.cookies), task.configuration.usesCookies else {
             return nil
         }
-        if let jar = context.configuration.cookieJar { return jar }
-        return context.services.cookieJar
+        if let jar = task.configuration.cookieJar { return jar }
+        return task.services.cookieJar
     }
 }

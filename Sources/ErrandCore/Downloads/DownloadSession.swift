@@ -2,8 +2,8 @@ package import ErrandHTTP
 package import Foundation
 import Synchronization
 
-/// A download over all attempts of its request: the open part file, the plan of its ranges, and what the responses have
-/// said so far.
+/// A download over all attempts of its request: the open part file, the plan of its ranges, what the responses have said
+/// so far, and its end: the file, or the part file for the next start.
 package final class DownloadSession: Sendable {
     /// The end of an attempt.
     package enum End: Sendable {
@@ -68,6 +68,27 @@ package final class DownloadSession: Sendable {
         self.began = began
         state = Mutex(State(limit: plan.segments))
     }
+
+    /// Opens the part file of a download; with ``DownloadPlan/ExistingFile/rename`` one that no other download uses.
+    package static func open(
+        _ plan: DownloadPlan, _ first: DownloadDestination, url: HTTPURL, began: Duration
+    ) throws(RequestError) -> DownloadSession {
+        var destination = first
+        for number in 2...maximumParts {
+            do throws(RequestError) {
+                let file = try PartFile(destination)
+                return DownloadSession(plan, destination, file, url: url, began: began)
+            } catch {
+                guard plan.existingFile == .rename, error.isFileInUse else { throw error }
+            }
+            destination = try DownloadDestination(plan, url: url, number: number)
+        }
+        return DownloadSession(
+            plan, destination, try PartFile(destination), url: url, began: began)
+    }
+
+    /// The greatest number of downloads of one URL to one destination at the same time.
+    private static let maximumParts = 100
 
     /// The number of bytes of earlier starts that were not received again.
     package var resumedOffset: Int64 { state.withLock { $0.resumedOffset } }
@@ -191,6 +212,56 @@ package final class DownloadSession: Sendable {
 
     /// Removes the bytes, which are not those of the expected file.
     package func discard() { _ = file.begin(nil) }
+
+    // MARK: - The end
+
+    package typealias Digests = [DownloadedFile.Digest.Algorithm: DownloadedFile.Digest]
+
+    /// Closes the part file of a download that has failed or was cancelled.
+    ///
+    /// - Parameter discardsPart: Whether a cancelled download removes the part file; `nil` leaves that to the plan.
+    package func close(after error: RequestError, discardsPart: Bool?) async {
+        let isDiscarded =
+            error.code == .digestMismatch
+            || error.isCancellation && (discardsPart ?? !plan.keepsPartWhenCancelled)
+        await file.close(isDiscarded ? .discarded : .kept)
+    }
+
+    /// The response with an existing file, which is the result.
+    package func keep(_ existing: URL, _ head: Response) async throws(RequestError) -> Response {
+        await file.close(.discarded)
+        return try await KeptFile.response(existing, plan, head)
+    }
+
+    /// Compares the digests of the complete part file, and removes its bytes if they differ.
+    package func verify() async throws(RequestError) -> Digests {
+        let expectations = expectations
+        let digests = try await file.digests(expectations.algorithms)
+        if let mismatch = expectations.mismatch(in: digests) {
+            discard()
+            throw mismatch
+        }
+        return digests
+    }
+
+    /// Makes the verified part file the file of the download.
+    package func finish(
+        _ response: Response, _ digests: Digests, at uptime: Duration
+    ) async throws(RequestError) -> Response {
+        var response = response
+        let bytes = file.size
+        let placed = try await file.finish(
+            plan.existingFile, name: name,
+            attributes: FileAttributes(plan, lastModified: response.headers[.lastModified]))
+        guard placed.isNew else { return try await KeptFile.response(placed.file, plan, response) }
+        response.setDownloadedFile(
+            DownloadedFile(
+                file: placed.file, bytes: bytes, resumedOffset: resumedOffset,
+                digests: DownloadedFile.Digest.Algorithm.allCases.compactMap { digests[$0] },
+                contentType: response.headers[.contentType],
+                suggestedName: response.suggestedFilename, duration: uptime - began))
+        return response
+    }
 
     // MARK: - Ends of requests
 

@@ -6,151 +6,136 @@ package import HTTPTypes
 /// The current form of a request, which each step passes to the next.
 package struct PipelineRequest: Sendable {
     /// The parts that stay the same for the whole task.
-    package var context: TaskContext
+    package var task: RequestTask
     /// The request for the wire; made by `AdaptStep`, changed by later steps.
     package var request: TransportRequest
     /// The number of the current attempt, from 1; 0 before the first.
     package var attempt = 0
 
-    /// Rarely used members in a box, because each suspended step holds a `PipelineRequest` (decision 10).
-    private struct Extras: Sendable {
+    /// What `AdaptStep` remembers of the request that it built; `InterceptStep` changes it with the request.
+    package struct Adaptation: Sendable {
+        /// The request before the processors, from which each further attempt starts; `nil` without processors.
         var serialized: TransportRequest?
-        var scope: CancellationScope?
-        var limit: AttemptLimit?
-        var sink: (any ResponseSink)?
-        var cacheKey: CacheKey?
-        var boundHeaders: Set<HTTPField.Name> = []
-        var hasLeftOrigin = false
-        var permit: (any Permit)?
-        var earlierTimings: [AttemptTimings] = []
-        var cacheURL: HTTPURL?
-        var isRevalidation = false
+        /// Headers for the current origin only; a redirect to another origin removes them.
+        package var boundHeaders: Set<HTTPField.Name> = []
+        /// The cache key made from `cache.arguments`; `nil` uses the request's own.
+        package var key: CacheKey?
+        /// The URL made from `cache.arguments`; `nil` uses the request's own.
+        var keyURL: HTTPURL?
+        /// The request from which the cache key was made; `nil` without key or interceptors.
         var keyRequest: TransportRequest?
-        var earlierErrors: [RequestError] = []
-        var credentials: AddedCredentials?
-        var redirects: CachedRedirects?
-        var download: DownloadSession?
-        var attemptsBeforeProgress = 0
     }
 
-    private var extras: Shared<Extras>?
+    /// What `RetryStep` remembers of the attempts before the current one.
+    struct EarlierAttempts: Sendable {
+        var timings: [AttemptTimings] = []
+        var errors: [RequestError] = []
+        /// The number of attempts before the last one that has made progress, such as new bytes of a download.
+        var beforeProgress = 0
+    }
 
-    package init(context: TaskContext, request: TransportRequest) {
-        self.context = context
+    /// What `CacheStep` and `CoalesceStep` remember of a request whose key depends on more than the request.
+    package struct CacheUse: Sendable {
+        /// Whether the cache made this a conditional request, so that a 304 is valid.
+        var isRevalidation = false
+        /// The record of the credentials that steps add; `nil` if no key depends on them.
+        var credentials: AddedCredentials?
+        /// The redirect that the cache has stored, or wants to store; `nil` if the request bypasses the store.
+        var redirects: CachedRedirects?
+    }
+
+    /// What the steps remember, each in a value of its own.
+    ///
+    /// The values are in one box, because each suspended step holds a `PipelineRequest`, and most requests have none
+    /// (decision 10).
+    private struct Memory: Sendable {
+        var adaptation = Adaptation()
+        var earlier = EarlierAttempts()
+        var cache = CacheUse()
+        /// `DownloadStep`: the download.
+        var download: DownloadSession?
+        /// `DownloadAttemptStep`: the destination of the response body.
+        var sink: (any ResponseSink)?
+        /// `ScheduleStep`: the permit.
+        var permit: (any Permit)?
+        /// `RedirectStep`: whether a redirect has left the first origin.
+        var hasLeftOrigin = false
+        /// The scope of an attempt, of a call of `next` by an interceptor, or of a shared transfer.
+        var scope: CancellationScope?
+        /// `RetryStep`: the time limit of the current attempt.
+        var limit: AttemptLimit?
+    }
+
+    private var memory: CopyOnWrite<Memory>?
+
+    package init(task: RequestTask, request: TransportRequest) {
+        self.task = task
         self.request = request
     }
 
     /// Creates the first form, in which the request for the wire does not exist yet.
-    init(context: TaskContext) { self.init(context: context, request: Self.none) }
+    init(task: RequestTask) { self.init(task: task, request: Self.none) }
 
     private static let none = TransportRequest(url: HTTPURL())
 
-    /// The request before the processors, from which each further attempt starts; `nil` without processors.
-    var serialized: TransportRequest? {
-        get { extras?.value.serialized }
-        set { change { $0.serialized = newValue } }
+    package var adaptation: Adaptation {
+        get { memory?.value.adaptation ?? Adaptation() }
+        set { change { $0.adaptation = newValue } }
+    }
+
+    var earlier: EarlierAttempts {
+        get { memory?.value.earlier ?? EarlierAttempts() }
+        set { change { $0.earlier = newValue } }
+    }
+
+    package var cache: CacheUse {
+        get { memory?.value.cache ?? CacheUse() }
+        set { change { $0.cache = newValue } }
+    }
+
+    /// The download of the request, over all its attempts.
+    package var download: DownloadSession? {
+        get { memory?.value.download }
+        set { change { $0.download = newValue } }
+    }
+
+    /// Whether the last attempt has made progress that an attempt after it keeps: new bytes of a download.
+    func hasMadeProgress() -> Bool { memory?.value.download?.takeProgress() ?? false }
+
+    /// The destination of the response body; `nil` collects it in memory.
+    package var sink: (any ResponseSink)? {
+        get { memory?.value.sink }
+        set { change { $0.sink = newValue } }
+    }
+
+    /// The concurrency permit, if the number of requests is limited.
+    package var permit: (any Permit)? {
+        get { memory?.value.permit }
+        set { change { $0.permit = newValue } }
+    }
+
+    /// Whether a redirect has left the first origin; credentials are then no longer added.
+    package var hasLeftOrigin: Bool {
+        get { memory?.value.hasLeftOrigin ?? false }
+        set { change { $0.hasLeftOrigin = newValue } }
     }
 
     /// The scope that cancels this request: the task's, or that of an attempt with a timeout.
     package var scope: CancellationScope {
-        get { extras?.value.scope ?? context.scope }
+        get { memory?.value.scope ?? task.scope }
         set { change { $0.scope = newValue } }
     }
 
     /// The time limit of the current attempt, if any.
     package var limit: AttemptLimit? {
-        get { extras?.value.limit }
+        get { memory?.value.limit }
         set { change { $0.limit = newValue } }
     }
 
-    /// The destination of the response body; `nil` collects it in memory.
-    package var sink: (any ResponseSink)? {
-        get { extras?.value.sink }
-        set { change { $0.sink = newValue } }
-    }
-
-    /// The cache key made from `cache.arguments`; `nil` uses the request's own.
-    package var cacheKey: CacheKey? {
-        get { extras?.value.cacheKey }
-        set { change { $0.cacheKey = newValue } }
-    }
-
-    /// Headers for the current origin only; a redirect to another origin removes them.
-    package var boundHeaders: Set<HTTPField.Name> {
-        get { extras?.value.boundHeaders ?? [] }
-        set { change { $0.boundHeaders = newValue } }
-    }
-
-    /// Whether a redirect has left the first origin; credentials are then no longer added.
-    package var hasLeftOrigin: Bool {
-        get { extras?.value.hasLeftOrigin ?? false }
-        set { change { $0.hasLeftOrigin = newValue } }
-    }
-
-    /// The concurrency permit, if the number of requests is limited.
-    package var permit: (any Permit)? {
-        get { extras?.value.permit }
-        set { change { $0.permit = newValue } }
-    }
-
-    /// The timings of the earlier attempts.
-    var earlierTimings: [AttemptTimings] {
-        get { extras?.value.earlierTimings ?? [] }
-        set { change { $0.earlierTimings = newValue } }
-    }
-
-    /// The URL made from `cache.arguments`; `nil` uses the request's own.
-    var cacheURL: HTTPURL? {
-        get { extras?.value.cacheURL }
-        set { change { $0.cacheURL = newValue } }
-    }
-
-    /// Whether the cache made this a conditional request, so that a 304 is valid.
-    var isRevalidation: Bool {
-        get { extras?.value.isRevalidation ?? false }
-        set { change { $0.isRevalidation = newValue } }
-    }
-
-    /// The request from which the cache key was made; `nil` without key or interceptors.
-    var keyRequest: TransportRequest? {
-        get { extras?.value.keyRequest }
-        set { change { $0.keyRequest = newValue } }
-    }
-
-    /// The errors of the earlier attempts.
-    var earlierErrors: [RequestError] {
-        get { extras?.value.earlierErrors ?? [] }
-        set { change { $0.earlierErrors = newValue } }
-    }
-
-    /// The record of the credentials that steps add; `nil` if no key depends on them.
-    var credentials: AddedCredentials? {
-        get { extras?.value.credentials }
-        set { change { $0.credentials = newValue } }
-    }
-
-    /// The redirect that the cache has stored, or wants to store; `nil` if the request bypasses the store.
-    var redirects: CachedRedirects? {
-        get { extras?.value.redirects }
-        set { change { $0.redirects = newValue } }
-    }
-
-    /// The download of the request, over all its attempts.
-    package var download: DownloadSession? {
-        get { extras?.value.download }
-        set { change { $0.download = newValue } }
-    }
-
-    /// The number of attempts before the last one that has received new bytes of a download.
-    var attemptsBeforeProgress: Int {
-        get { extras?.value.attemptsBeforeProgress ?? 0 }
-        set { change { $0.attemptsBeforeProgress = newValue } }
-    }
-
-    private mutating func change(_ change: (inout Extras) -> Void) {
-        var value = extras?.value ?? Extras()
-        change(&value)
-        extras = Shared(value)
+    private mutating func change(_ change: (inout Memory) -> Void) {
+        var own = exchange(&memory, with: nil) ?? CopyOnWrite(Memory())
+        own.change(change)
+        memory = own
     }
 
     /// A copy with a change, for the later steps.
@@ -162,27 +147,27 @@ package struct PipelineRequest: Sendable {
     }
 
     /// Yielded, not copied: both values are large.
-    package var description: RequestDescription { _read { yield context.description } }
-    package var configuration: Configuration { _read { yield context.configuration } }
+    package var description: RequestDescription { _read { yield task.description } }
+    package var configuration: Configuration { _read { yield task.configuration } }
 
     var hasInterceptors: Bool {
-        !context.configuration.interceptors.isEmpty || !context.description.interceptors.isEmpty
+        !task.configuration.interceptors.isEmpty || !task.description.interceptors.isEmpty
     }
 
     var hasRequestProcessors: Bool {
-        !context.configuration.requestProcessors.isEmpty
-            || !context.description.requestProcessors.isEmpty
+        !task.configuration.requestProcessors.isEmpty
+            || !task.description.requestProcessors.isEmpty
     }
 
     /// The identity of the cache key: the endpoint's or the configuration's.
     var cacheIdentity: String? {
-        context.description.cache.identity ?? context.configuration.cacheIdentity
+        task.description.cache.identity ?? task.configuration.cacheIdentity
     }
 
     /// Waits with the task's clock; throws if the scope is cancelled.
     package func sleep(for duration: Duration) async throws(RequestError) {
         do {
-            try await scope.run { [clock = context.clock] in try await clock.sleep(for: duration) }
+            try await scope.run { [clock = task.clock] in try await clock.sleep(for: duration) }
         } catch {
             throw .cancelled
         }
@@ -195,7 +180,7 @@ package struct PipelineRequest: Sendable {
     func pausing(
         _ isLong: Bool, _ wait: () async throws(RequestError) -> Void
     ) async throws(RequestError) {
-        if isLong { context.enter(.waiting) }
+        if isLong { task.enter(.waiting) }
         guard isLong, let permit else { return try await wait() }
         permit.release()
         try await wait()
@@ -233,4 +218,14 @@ package protocol Permit: AnyObject, Sendable {
     ///
     /// - Parameter again: Whether the request held the permit before: then it keeps its position in the queue.
     func acquire(_ pipelineRequest: PipelineRequest, again: Bool) async throws(RequestError)
+}
+
+/// The cache key of a request: made from `cache.arguments` if `AdaptStep` set one, otherwise from the request for the
+/// wire; `nil` if the bytes of its body are unknown.
+package func cacheKey(for pipelineRequest: PipelineRequest) -> CacheKey? {
+    pipelineRequest.adaptation.key
+        ?? CacheKeyBuilder.key(
+            for: pipelineRequest.request,
+            identity: pipelineRequest.description.cache.identity
+                ?? pipelineRequest.configuration.cacheIdentity)
 }

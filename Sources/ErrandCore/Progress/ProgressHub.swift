@@ -1,7 +1,7 @@
 public import ErrandHTTP
 import Synchronization
 
-/// Holds a task's progress and reports changes to streams, handlers and other hubs.
+/// Holds the progress of a task that is observed, and reports changes to streams, handlers and other hubs.
 package final class ProgressHub: Sendable {
     /// A user closure, called outside of all locks, one call at a time, with the newest value.
     private struct Handler {
@@ -65,12 +65,6 @@ package final class ProgressHub: Sendable {
             progress.totalBytesToSend = uploadPart.total
         }
 
-        mutating func completeTotals() {
-            let sent = progress.bytesSent
-            progress.totalBytesToSend = max(progress.totalBytesToSend ?? sent, sent)
-            progress.totalBytesToReceive = progress.bytesReceived
-        }
-
         /// Yields the last value to streams and marks it as pending for handlers.
         ///
         /// - Returns: The streams, and the handlers that have nothing left to receive.
@@ -110,6 +104,15 @@ package final class ProgressHub: Sendable {
 
     /// - Parameter clock: The time source for throttled subscribers.
     package init(clock: (any RequestClock)? = nil) { self.clock = clock }
+
+    /// Continues with a progress that had no observer so far.
+    init(clock: any RequestClock, _ progress: TransferProgress, isFinished: Bool) {
+        self.clock = clock
+        state.withLock { state in
+            state.progress = progress
+            if isFinished { _ = state.listeners.close() }
+        }
+    }
 
     private func now() -> Duration { clock?.uptime ?? .zero }
 
@@ -187,7 +190,7 @@ package final class ProgressHub: Sendable {
         let (left, ids, timer) = state.withLock {
             state -> ((listeners: [Listener], handlers: [Handler])?, [Int], ScheduledCall?) in
             guard !state.isFinished else { return (nil, [], nil) }
-            if isWhole { state.completeTotals() }
+            if isWhole { state.progress.completeTotals() }
             guard state.isObserved else {
                 _ = state.listeners.close()
                 return (nil, [], state.timer.take())
@@ -404,5 +407,13 @@ public struct ProgressUpdates: AsyncSequence, Sendable {
     /// A slow reader misses intermediate changes, never the last one.
     public func makeAsyncIterator() -> AsyncStream<TransferProgress>.Iterator {
         hub.subscribe(every: interval, bytes: bytes).makeAsyncIterator()
+    }
+}
+
+extension TransferProgress {
+    /// Sets the totals of a complete transfer.
+    mutating func completeTotals() {
+        totalBytesToSend = max(totalBytesToSend ?? bytesSent, bytesSent)
+        totalBytesToReceive = bytesReceived
     }
 }

@@ -14,20 +14,20 @@ package final class AttemptLimit: Sendable {
     private let state: Mutex<State>
     private let clock: any RequestClock
     private let scope: CancellationScope
-    private let pause: SuspensionPoint
+    private let task: RequestTask
 
     package init(
-        _ limit: Duration, clock: any RequestClock, scope: CancellationScope, pause: SuspensionPoint
+        _ limit: Duration, clock: any RequestClock, scope: CancellationScope, of task: RequestTask
     ) {
         state = Mutex(State(meter: AttemptMeter(limit)))
         self.clock = clock
         self.scope = scope
-        self.pause = pause
+        self.task = task
     }
 
     /// Starts counting: a transfer of the attempt begins.
     func begin() {
-        pause.meter(self)
+        task.pause.meter(self)
         state.withLock { $0.transfers += 1 }
         change { $0.transfer(isUnderWay: true, isHeld: $1, now: $2) }
     }
@@ -39,7 +39,7 @@ package final class AttemptLimit: Sendable {
             return state.transfers <= 0
         }
         guard isLast else { return }
-        pause.meter(nil)
+        task.pause.meter(nil)
         change { $0.transfer(isUnderWay: false, isHeld: $1, now: $2) }
     }
 
@@ -50,7 +50,7 @@ package final class AttemptLimit: Sendable {
         // The suspension is read, and the timer is started, under the lock, so that the last of several concurrent
         // calls uses the current state.
         state.withLock { state in
-            change(&state.meter, pause.isPaused, clock.uptime)
+            change(&state.meter, task.pause.isPaused, clock.uptime)
             guard state.meter.isRunning != (state.timer != nil) else { return }
             state.round += 1
             state.timer?.cancel()
@@ -68,5 +68,36 @@ package final class AttemptLimit: Sendable {
     private func expire(_ round: Int) {
         let isOver = state.withLock { $0.round == round && $0.meter.isRunning }
         if isOver { scope.cancel(.tooLate) }
+    }
+}
+
+/// Measures the remaining time of one attempt, as a pure state machine.
+///
+/// Time counts while a transfer of the attempt runs and is not suspended. Waiting for a rate limit, a concurrency limit
+/// or credentials does not count, because it says nothing about the host.
+package struct AttemptMeter: Sendable, Equatable {
+    package private(set) var left: Duration
+    private var isUnderWay = false
+    private var runningSince: Duration?
+
+    package init(_ limit: Duration) { left = limit }
+
+    package var isRunning: Bool { runningSince != nil }
+
+    /// Records that a transfer begins or has ended.
+    package mutating func transfer(isUnderWay: Bool, isHeld: Bool, now: Duration) {
+        self.isUnderWay = isUnderWay
+        settle(isHeld: isHeld, now: now)
+    }
+
+    /// Records that the task was suspended or resumed.
+    package mutating func settle(isHeld: Bool, now: Duration) {
+        let runs = isUnderWay && !isHeld
+        if !runs, let since = runningSince {
+            left = max(.zero, left - max(.zero, now - since))
+            runningSince = nil
+        } else if runs, runningSince == nil {
+            runningSince = now
+        }
     }
 }

@@ -105,3 +105,13 @@ struct MemberBytes: Sendable {
         return sum
     }
 }
+
+/// The task of a member in progress: of a request, a nested composite, or a closure of a graph's node.
+package protocol MemberTask: AnyObject, Sendable {
+    /// The observers of the member's progress.
+    var hub: ProgressHub { get }
+    var currentProgress: TransferProgress { get }
+    func cancel()
+    func suspend()
+    func resume()
+}

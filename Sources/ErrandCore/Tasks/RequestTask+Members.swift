@@ -2,8 +2,42 @@ import ErrandHTTP
 import ErrandTransport
 import Synchronization
 
-extension RequestTask: MemberTask {
-    package var hub: ProgressHub { context.progress }
+extension RequestTask: MemberTask {}
+
+/// What a run of a batch, a chain or a graph knows of its members.
+package final class MemberState: Sendable {
+    fileprivate struct State {
+        /// The tasks of the members in progress, by index.
+        var tasks: [Int: any MemberTask] = [:]
+        /// The Swift task of a closure of a chain in progress.
+        var closure: Task<Void, Never>?
+        /// Whether the progress of each member is forwarded; begins with the first observer.
+        var forwardsProgress = false
+        var hasEnded = false
+        var wasCancelled = false
+        var finished = 0
+        var total: Int
+        var bytes = MemberBytes()
+        /// The priority that the run was given; `nil` leaves each member its own.
+        var priority: RequestPriority?
+        var observers: [AsyncStream<(finished: Int, total: Int)>.Continuation] = []
+
+        func notifyObservers() {
+            for observer in observers { observer.yield((finished, total)) }
+        }
+    }
+
+    fileprivate let state: Mutex<State>
+    /// The run that has this one as a member; `nil` for a run that was started by itself.
+    fileprivate let parent: RequestTask?
+    /// The time after which the members are cancelled.
+    fileprivate let deadline: Duration?
+
+    fileprivate init(total: Int, parent: RequestTask?, deadline: Duration?) {
+        self.parent = parent
+        self.deadline = deadline
+        state = Mutex(State(total: total))
+    }
 }
 
 extension RequestTask {
@@ -11,49 +45,23 @@ extension RequestTask {
     ///
     ///     let task = batch.start()
     ///     if let members = task.members { print(members.finished, "of", members.total) }
-    public final class Members: Sendable {
-        private struct State {
-            /// The tasks of the members in progress, by index.
-            var tasks: [Int: any MemberTask] = [:]
-            /// The Swift task of a closure of a chain in progress.
-            var closure: Task<Void, Never>?
-            /// Whether the progress of each member is forwarded; begins with the first observer.
-            var forwardsProgress = false
-            var hasEnded = false
-            var wasCancelled = false
-            var finished = 0
-            var total: Int
-            var bytes = MemberBytes()
-            /// The priority that the run was given; `nil` leaves each member its own.
-            var priority: RequestPriority?
-            var observers: [AsyncStream<(finished: Int, total: Int)>.Continuation] = []
+    public struct Members: Sendable {
+        fileprivate let task: RequestTask
+        private let own: MemberState
 
-            func notifyObservers() {
-                for observer in observers { observer.yield((finished, total)) }
-            }
+        fileprivate init(of task: RequestTask, _ own: MemberState) {
+            self.task = task
+            self.own = own
         }
 
-        private let state: Mutex<State>
-        private let context: TaskContext
-        /// The run that has this one as a member; `nil` for a run that was started by itself.
-        private let parent: Members?
         /// The time after which the members are cancelled.
-        package let deadline: Duration?
-
-        fileprivate init(
-            _ context: TaskContext, total: Int, parent: Members?, deadline: Duration?
-        ) {
-            self.context = context
-            self.parent = parent
-            self.deadline = deadline
-            state = Mutex(State(total: total))
-        }
+        package var deadline: Duration? { own.deadline }
 
         /// The number of members that have ended.
-        public var finished: Int { state.withLock { $0.finished } }
+        public var finished: Int { own.state.withLock { $0.finished } }
 
         /// The number of all members that are known so far.
-        public var total: Int { state.withLock { $0.total } }
+        public var total: Int { own.state.withLock { $0.total } }
 
         /// The current numbers of members and their later values, until the end of the run.
         ///
@@ -61,7 +69,7 @@ extension RequestTask {
         public var updates: AsyncStream<(finished: Int, total: Int)> {
             let (stream, continuation) = AsyncStream.makeStream(
                 of: (finished: Int, total: Int).self, bufferingPolicy: .bufferingNewest(1))
-            let hasEnded = state.withLock { state in
+            let hasEnded = own.state.withLock { state in
                 continuation.yield((state.finished, state.total))
                 if !state.hasEnded { state.observers.append(continuation) }
                 return state.hasEnded
@@ -72,10 +80,10 @@ extension RequestTask {
 
         /// Whether this is the run itself, or a run that has it as a member, at any depth.
         package func contains(_ run: Members) -> Bool {
-            var current: Members? = run
-            while let members = current {
-                if members === self { return true }
-                current = members.parent
+            var current: RequestTask? = run.task
+            while let member = current {
+                if member === task { return true }
+                current = member.memberState?.parent
             }
             return false
         }
@@ -83,7 +91,7 @@ extension RequestTask {
         // MARK: - Control
 
         /// The error with which the run ends because it was cancelled or its deadline has passed; `nil` if neither.
-        package var stopError: RequestError? { error(of: context.pause.taskState.value.stopReason) }
+        package var stopError: RequestError? { error(of: task.pause.taskState.value.stopReason) }
 
         fileprivate func error(of reason: TaskState.StopReason?) -> RequestError? {
             switch reason {
@@ -98,18 +106,14 @@ extension RequestTask {
             }
         }
 
-        /// Passes a change of the run to its members in progress.
-        fileprivate func apply(_ change: Change) {
-            switch change {
-            case .willSuspend, .didResume:
-                for task in inProgress { settle(task) }
-            case .willCancel, .ended: break
-            }
+        /// Suspends or resumes the members in progress like the run.
+        fileprivate func settle() {
+            for member in inProgress { settle(member) }
         }
 
         /// Gives the members in progress a priority, and those that start later.
         func prioritize(_ priority: RequestPriority) {
-            let tasks = state.withLock { state in
+            let tasks = own.state.withLock { state in
                 state.priority = priority
                 return Array(state.tasks.values)
             }
@@ -118,29 +122,27 @@ extension RequestTask {
 
         /// Cancels the members in progress and the closure of the run.
         func stop() {
-            let (tasks, closure) = state.withLock { (Array($0.tasks.values), $0.closure) }
+            let (tasks, closure) = own.state.withLock { (Array($0.tasks.values), $0.closure) }
             closure?.cancel()
             for task in tasks { cancel(task) }
         }
 
-        private func cancel(_ task: any MemberTask) {
-            if let discards = context.discardsPart, let task = task as? RequestTask {
-                task.cancel(discardingPart: discards)
+        private func cancel(_ member: any MemberTask) {
+            if let discards = task.discardsPart, let member = member as? RequestTask {
+                member.cancel(discardingPart: discards)
             } else {
-                task.cancel()
+                member.cancel()
             }
         }
 
-        private var inProgress: [any MemberTask] { state.withLock { Array($0.tasks.values) } }
-
-        private var isStopping: Bool { context.pause.taskState.value.stopReason != nil }
+        private var inProgress: [any MemberTask] { own.state.withLock { Array($0.tasks.values) } }
 
         /// Suspends or resumes a member like the run, also if the run changes meanwhile on another thread.
-        private func settle(_ task: any MemberTask) {
+        private func settle(_ member: any MemberTask) {
             while true {
-                let isPaused = context.pause.isPaused
-                if isPaused { task.suspend() } else { task.resume() }
-                if context.pause.isPaused == isPaused { return }
+                let isPaused = task.pause.isPaused
+                if isPaused { member.suspend() } else { member.resume() }
+                if task.pause.isPaused == isPaused { return }
             }
         }
 
@@ -154,31 +156,31 @@ extension RequestTask {
         /// Adds a member that was started; suspends or cancels it if the run is suspended or cancelled.
         ///
         /// - Parameter index: A number that no other member in progress has.
-        package func enter(_ task: any MemberTask, at index: Int) {
-            let (isForwarded, priority) = state.withLock { state in
-                state.tasks[index] = task
+        package func enter(_ member: any MemberTask, at index: Int) {
+            let (isForwarded, priority) = own.state.withLock { state in
+                state.tasks[index] = member
                 return (state.forwardsProgress, state.priority)
             }
-            if let priority { (task as? RequestTask)?.priority = priority }
-            if isForwarded { forward(task, index) }
-            if context.pause.isPaused { settle(task) }
-            if isStopping { cancel(task) }
+            if let priority { (member as? RequestTask)?.priority = priority }
+            if isForwarded { forward(member, index) }
+            if task.pause.isPaused { settle(member) }
+            if task.isStopping { cancel(member) }
         }
 
         /// Removes a member that has ended.
         package func leave(_ index: Int) {
-            let isForwarded = state.withLock { state in
+            let isForwarded = own.state.withLock { state in
                 let task = state.tasks.removeValue(forKey: index)
                 state.finished += 1
                 state.notifyObservers()
-                if let task { state.bytes.end(index, with: task.hub.current) }
+                if let task { state.bytes.end(index, with: task.currentProgress) }
                 return state.forwardsProgress
             }
             if isForwarded { updateProgress() }
         }
 
         package func expect(total: Int) {
-            state.withLock { state in
+            own.state.withLock { state in
                 guard state.total != total else { return }
                 state.total = total
                 state.notifyObservers()
@@ -187,7 +189,7 @@ extension RequestTask {
 
         /// Counts a member that has ended, and that another one replaces, no longer.
         package func replace() {
-            state.withLock { state in
+            own.state.withLock { state in
                 state.finished -= 1
                 state.notifyObservers()
             }
@@ -195,7 +197,7 @@ extension RequestTask {
 
         /// Counts a member that will not run.
         package func skip() {
-            state.withLock { state in
+            own.state.withLock { state in
                 state.finished += 1
                 state.notifyObservers()
             }
@@ -203,21 +205,21 @@ extension RequestTask {
 
         /// Waits for the end of a closure of the run, whose Swift task is cancelled when the run stops.
         package func finish(_ work: Task<Void, Never>) async {
-            state.withLock { $0.closure = work }
-            if isStopping { work.cancel() }
+            own.state.withLock { $0.closure = work }
+            if task.isStopping { work.cancel() }
             await work.value
-            state.withLock { $0.closure = nil }
+            own.state.withLock { $0.closure = nil }
         }
 
         /// Waits while the run is suspended and not stopped.
-        package func untilResumed() async { await context.pause.pass(context.scope) }
+        package func untilResumed() async { await task.untilResumed(task.scope) }
 
         /// Whether the run was cancelled before its end.
-        fileprivate var wasCancelled: Bool { state.withLock { $0.wasCancelled } }
+        fileprivate var wasCancelled: Bool { own.state.withLock { $0.wasCancelled } }
 
         fileprivate func end(wasCancelled: Bool) {
             updateProgress()
-            let observers = state.withLock { state in
+            let observers = own.state.withLock { state in
                 state.hasEnded = true
                 state.wasCancelled = wasCancelled
                 return exchange(&state.observers, with: [])
@@ -231,7 +233,7 @@ extension RequestTask {
         ///
         /// Without an observer, members cost no handlers of their progress.
         package func forwardProgress() {
-            let tasks = state.withLock { state in
+            let tasks = own.state.withLock { state in
                 guard !state.forwardsProgress, !state.hasEnded else {
                     return [Int: any MemberTask]()
                 }
@@ -242,16 +244,16 @@ extension RequestTask {
             updateProgress()
         }
 
-        private func forward(_ task: any MemberTask, _ index: Int) {
-            (task as? RequestTask)?.members?.forwardProgress()
-            task.hub.listen(callsAtOnce: true) { [weak self] progress in
-                self?.take(progress, of: index)
+        private func forward(_ member: any MemberTask, _ index: Int) {
+            (member as? RequestTask)?.members?.forwardProgress()
+            member.hub.listen(callsAtOnce: true) { [weak task] progress in
+                task?.members?.take(progress, of: index)
             }
         }
 
         /// Records the progress of a member.
         private func take(_ progress: TransferProgress, of index: Int) {
-            state.withLock { state in
+            own.state.withLock { state in
                 // A late value of a member that has ended; its last one was recorded.
                 guard state.tasks[index] != nil else { return }
                 state.bytes.take(progress, of: index)
@@ -261,10 +263,10 @@ extension RequestTask {
 
         /// Calls the handlers on another thread: an observer may begin while its caller holds a lock that they need.
         ///
-        /// Lock order: the hub's lock, then the lock of this run.
+        /// Lock order: the lock of the task or of its hub, then the lock of its members.
         private func updateProgress() {
-            context.progress.updateAsynchronously { sum in
-                sum = state.withLock { $0.bytes.sum(ofMembers: $0.total) }
+            task.updateProgressAsynchronously { sum in
+                sum = own.state.withLock { $0.bytes.sum(ofMembers: $0.total) }
             }
         }
     }
@@ -295,16 +297,20 @@ extension RequestTask {
         var description = RequestDescription(endpoint: endpoint, url: "")
         description.tag = tag
         if let priority { description.sending.priority = priority }
-        let context = TaskContext(
+        self.init(
             id: TaskID.next(), description: description, configuration: Self.unobserved,
-            services: services ?? Self.unattended)
-        let members = Members(context, total: total, parent: parent, deadline: deadline)
-        self.init(context: context, members: members)
-        observe { [weak members] in members?.apply($0) }
+            services: services ?? Self.unattended,
+            members: MemberState(total: total, parent: parent?.task, deadline: deadline))
     }
 
+    /// The members of the run of a batch, a chain or a graph; `nil` for a request.
+    public var members: Members? { memberState.map { Members(of: self, $0) } }
+
+    /// Suspends or resumes the members in progress like this run.
+    func settleMembers() { members?.settle() }
+
     /// Reports that a run of a batch, a chain or a graph has begun.
-    package func enterFlight() { context.enter(.inFlight(attempt: 1)) }
+    package func enterFlight() { enter(.inFlight(attempt: 1)) }
 
     /// Whether ``cancel()`` has ended a run of a batch, a chain or a graph.
     package var wasCancelled: Bool { members?.wasCancelled ?? false }
@@ -316,8 +322,8 @@ extension RequestTask {
         _ error: RequestError?
     ) async -> RequestError? {
         let outcome = endMembers(error)
-        await context.progress.untilDelivered()
-        context.emitEnd(outcome)
+        await untilProgressIsDelivered()
+        emitEnd(outcome)
         finish(outcome)
         return outcome.error
     }
@@ -328,7 +334,7 @@ extension RequestTask {
     private func endMembers(_ error: RequestError?) -> TaskOutcome {
         let reason = end()
         members?.end(wasCancelled: reason == .cancelled)
-        context.progress.finish()
+        _ = finishProgress(isWhole: false)
         guard let stop = members?.error(of: reason), error?.code != stop.code else {
             return TaskOutcome(ofComposite: error)
         }

@@ -71,17 +71,3 @@ final class PhaseObserver: Sendable {
         continuation.onTermination = { _ in handler() }
     }
 }
-
-extension RequestTask {
-    /// Whether a stored response is delivered before the end.
-    package var deliversStored: Bool { context.deliversStored }
-
-    /// Whether the response of the end equals the stored one that was delivered.
-    package var repeatsStored: Bool { context.repeatsStored }
-
-    /// Calls a handler once with the stored response, on any thread, before the end, which releases it.
-    package func whenStored(_ handler: @escaping @Sendable (TaskOutcome) -> Void) {
-        context.whenStored(handler)
-        whenEnded { [context] _ in context.whenStored(nil) }
-    }
-}

@@ -9,28 +9,44 @@ import Synchronization
 /// total is known when every member has started and knows its own.
 public final class RequestTask: Sendable, Identifiable {
     /// The identifier; the same for all attempts.
-    public var id: UUID { context.id }
-    /// The endpoint's type name.
-    public var endpoint: String { context.description.endpoint }
-    /// The endpoint's tag.
-    public var tag: Int { context.description.tag }
+    public let id: UUID
+    package let description: RequestDescription
+    package let sharedConfiguration: SharedConfiguration
+    /// Whether neither the description nor the configuration needs an ``OptionalStep``.
+    let isPlain: Bool
+    let services: TaskServices
+    /// The start on the agent's clock.
+    package let startedAt: Duration
+    /// Cancelled with the request, or with the shared transfer.
+    package let scope = CancellationScope()
+    /// Suspends the run, and has its one state; steps report stages to that through ``enter(_:)``.
+    package let pause = SuspensionPoint()
+    /// Delays the first resumption of a request that starts on its caller's thread.
+    let startBarrier = StartBarrier()
+    /// Keeps what the request does; `nil` without a ``CapturingListener``.
+    let capture: (any RequestCapture)?
+    /// The shared transfer of which this is the run; `nil` for a request's own run.
+    let sharedTransfer: SharedTransfer?
+    /// The state of the members of a batch, a chain or a graph; `nil` for a request.
+    let memberState: MemberState?
+    /// The index in the agent's table; -1 if the task is not in it.
+    let place = Atomic<Int>(-1)
+    private let hasBegun = Atomic(false)
+    private let isWatched = Atomic(false)
+    private let state: Mutex<State>
 
-    /// The typed values that were attached to the request.
-    public var metadata: RequestMetadata { context.description.metadata }
+    // Events, in RequestTask+Events.swift.
+    let hasListeners: Bool
+    /// What all events have in common, if there are listeners.
+    let eventSource: Shared<RequestEvent.Origin>?
+    let eventQueue = Mutex(EventQueue())
+    /// Readers of ``events(keeping:)``.
+    let eventReaders = Mutex(TaskEventReaders())
+    let hasEventReaders = Atomic(false)
 
-    /// The latest request that was given to the transport, without its body; `nil` before the first.
-    ///
-    /// It shows what retries, redirects, request processors, interceptors and authenticators made of the endpoint: the
-    /// method, the URL, and the header fields with cookies and credentials. The transport adds the fields that
-    /// ``TransportRequest/headers`` names. `print` shows neither secrets nor the query; ``TransportRequest/url`` and
-    /// ``TransportRequest/headers`` contain them. `nil` if a stored response was used without a request. A task that has
-    /// joined the transfer of another shows that request at its end.
-    public var sentRequest: TransportRequest? {
-        context.sentRequest ?? (try? state.withLock { $0.outcome }?.result.get())?.sentRequest
-    }
-
+    /// What can change during the run, and the handlers that are called outside the lock.
     private struct State {
-        var observers: [@Sendable (Change) -> Void] = []
+        // The end.
         var outcome: TaskOutcome?
         var endedAt: Duration?
         /// The first handler of the end.
@@ -40,7 +56,37 @@ public final class RequestTask: Sendable, Identifiable {
         var furtherHandlers: [EndHandler] = []
         /// The end of the total time limit, if there is one.
         var deadline: ScheduledCall?
+        var observers: [@Sendable (Change) -> Void] = []
         var phaseObservers = Subscribers<PhaseObserver>()
+
+        // The place in the queues.
+        var priority: RequestPriority
+        /// The ticket in the queue; `nil` while the task waits in none.
+        var ticket: ConcurrencyLimiter.Ticket?
+        var priorityObserver: (@Sendable () -> Void)?
+
+        // The progress, which the hub has as soon as there is one.
+        var progress = TransferProgress()
+        var hasFinalProgress = false
+        var hub: ProgressHub?
+
+        // The request that was sent, and the response of the store.
+        /// The latest request that was given to the transport, without its body.
+        var sentRequest: TransportRequest?
+        /// The request as it was built last; only if failures of its processing can be retried.
+        var builtRequest: Shared<TransportRequest>?
+        /// The reason why the store had no usable response.
+        var cacheMiss: CacheMissReason?
+        /// Removes the response from the store.
+        var removal: (@Sendable () -> Void)?
+        /// The stored response of ``CachePolicy/cacheThenLoad``; in a box, because there is rarely one.
+        var stored: Shared<StoredDelivery>?
+        /// Whether a cancelled download removes its part file; `nil` leaves that to its options.
+        var discardsPart: Bool?
+        /// The place of the waiting events, until the end.
+        var drain: DrainTicket?
+
+        init(priority: RequestPriority) { self.priority = priority }
     }
 
     /// A handler of the end, in a structure, so that storing the closure allocates no box.
@@ -48,20 +94,72 @@ public final class RequestTask: Sendable, Identifiable {
         let call: @Sendable (TaskOutcome) -> Void
     }
 
+    /// A stored response that is delivered before the end, and its receiver.
+    private struct StoredDelivery: Sendable {
+        var outcome: TaskOutcome?
+        var isDelivered = false
+        var isRepeated = false
+        var receiver: (@Sendable (TaskOutcome) -> Void)?
+    }
+
     package enum Change: Sendable { case willSuspend, didResume, willCancel, ended }
 
-    private let state = Mutex(State())
-    /// The index in the agent's table; -1 if the task is not in it.
-    let place = Atomic<Int>(-1)
-    private let hasBegun = Atomic(false)
-    package let context: TaskContext
-    /// The members of the run of a batch, a chain or a graph; `nil` for a request.
-    public let members: Members?
-
-    package init(context: TaskContext, members: Members? = nil) {
-        self.context = context
-        self.members = members
+    package init(
+        id: UUID, description: consuming RequestDescription,
+        configuration: consuming SharedConfiguration, services: consuming TaskServices,
+        capture: (any RequestCapture)? = nil, members: MemberState? = nil
+    ) {
+        self.id = id
+        description.prepare(by: configuration)
+        if configuration.completesDescriptions || description.hasRareMembers {
+            configuration.value.complete(&description)
+        }
+        sharedConfiguration = configuration
+        hasListeners = configuration.hasListeners || capture?.observesEvents ?? false
+        self.capture = capture
+        isPlain = description.isPlain && !configuration.usesOptionalSteps && capture == nil
+        memberState = members
+        self.services = services
+        startedAt = services.uptime
+        state = Mutex(State(priority: description.sending.priority))
+        sharedTransfer = nil
+        eventSource = hasListeners ? Self.source(id, description) : nil
+        self.description = consume description
+        if sharedConfiguration.listeners.observesProgress { emitProgress() }
     }
+
+    /// Makes the run of a shared transfer, which no table lists; its events belong to one of its members.
+    init(sharedTransfer: SharedTransfer, of leader: RequestTask) {
+        id = leader.id
+        description = leader.description
+        sharedConfiguration = leader.sharedConfiguration
+        hasListeners = leader.hasListeners
+        capture = leader.capture
+        isPlain = leader.isPlain
+        memberState = nil
+        services = leader.services
+        startedAt = leader.startedAt
+        state = Mutex(State(priority: leader.priority))
+        self.sharedTransfer = sharedTransfer
+        eventSource = nil
+    }
+
+    // MARK: - Identity
+
+    /// The endpoint's type name.
+    public var endpoint: String { description.endpoint }
+    /// The endpoint's tag.
+    public var tag: Int { description.tag }
+    /// The typed values that were attached to the request.
+    public var metadata: RequestMetadata { description.metadata }
+
+    /// Yielded, not copied, because it is large (decision 10).
+    package var configuration: Configuration { _read { yield sharedConfiguration.value } }
+    package var transport: any Transport { services.transport }
+    package var clock: any RequestClock { services.clock }
+    package var uptime: Duration { services.uptime }
+
+    // MARK: - Cancellation and suspension
 
     /// Ends the task with ``RequestError/Code/cancelled``, unless it has ended.
     ///
@@ -74,7 +172,7 @@ public final class RequestTask: Sendable, Identifiable {
     /// The decision replaces ``DownloadPlan/keepsPartWhenCancelled``. It has no effect on other requests, nor if
     /// the task has ended or another request shares the transfer and continues.
     public func cancel(discardingPart: Bool) {
-        context.discardsPart = discardingPart
+        discardsPart = discardingPart
         cancel()
     }
 
@@ -84,9 +182,10 @@ public final class RequestTask: Sendable, Identifiable {
     /// does. A response that has arrived completely is still delivered. Suspending a suspended task has no effect.
     public func suspend() {
         let observers = state.withLock { $0.observers }
-        guard context.pause.pause() else { return }
-        context.emit(.suspended)
-        if context.isWatched { notifyPhaseObservers() }
+        guard pause.pause() else { return }
+        emit(.suspended)
+        notifyPhaseObservers()
+        settleMembers()
         for observer in observers { observer(.willSuspend) }
     }
 
@@ -94,31 +193,202 @@ public final class RequestTask: Sendable, Identifiable {
     public func resume() {
         // The task may end on another thread as soon as it continues, and the end removes the observers.
         let observers = state.withLock { $0.observers }
-        guard context.pause.open() else { return }
-        context.emit(.continued)
-        if context.isWatched { notifyPhaseObservers() }
+        guard pause.open() else { return }
+        emit(.continued)
+        notifyPhaseObservers()
+        settleMembers()
         for observer in observers { observer(.didResume) }
     }
+
+    package func stop(_ reason: TaskState.StopReason) {
+        let (isFirst, observers) = state.withLock {
+            (pause.taskState.change { $0.stop(reason) }, $0.observers)
+        }
+        guard isFirst else { return }
+        notifyPhaseObservers()
+        if reason == .cancelled {
+            emit(.cancelled)
+            for observer in observers { observer(.willCancel) }
+        }
+        scope.cancel()
+        members?.stop()
+    }
+
+    /// Whether the task has a reason to stop, which is set before its work is cancelled.
+    package var isStopping: Bool { pause.taskState.value.stopReason != nil }
+
+    @inline(never)  // decision 10
+    func checkNotStopping() throws(RequestError) { if isStopping { throw .cancelled } }
+
+    /// Whether a cancelled download removes its part file; `nil` leaves that to its options.
+    ///
+    /// For a shared transfer, the member that was cancelled last decides.
+    var discardsPart: Bool? {
+        get { eventOwner.state.withLock { $0.discardsPart } }
+        set { state.withLock { $0.discardsPart = newValue } }
+    }
+
+    /// Calls an observer on every change up to and including the end; returns false if the task has ended.
+    ///
+    /// The call for a suspension or a resumption can follow that for the end, if another thread ends the task.
+    @discardableResult
+    package func observe(_ observer: @escaping @Sendable (Change) -> Void) -> Bool {
+        state.withLock { state in
+            guard !pause.taskState.value.hasEnded else { return false }
+            state.observers.append(observer)
+            return true
+        }
+    }
+
+    /// Cancels the task when the owner is deallocated, unless the task has ended.
+    ///
+    /// The owner is not retained.
+    @discardableResult
+    public func bind(to owner: RequestOwner) -> RequestTask {
+        owner.add(id) { [self] in cancel() }
+        let isUnderWay = observe { [weak owner, id] change in
+            if change == .ended { owner?.forget(id) }
+        }
+        if !isUnderWay { owner.forget(id) }
+        return self
+    }
+
+    // MARK: - Phase
+
+    /// The current phase.
+    public var phase: Phase { pause.taskState.value.phase }
+
+    /// Reports a stage.
+    ///
+    /// Without an observer this costs one atomic exchange.
+    func enter(_ stage: TaskStage) {
+        if let sharedTransfer { return sharedTransfer.enter(stage) }
+        if pause.taskState.change({ $0.enter(stage) }) { notifyPhaseObservers() }
+    }
+
+    /// Notifies an observer of the current phase and of each later one.
+    func watch(_ watch: PhaseObserver) {
+        guard let id = state.withLock({ $0.phaseObservers.add(watch) }) else {
+            return watch.update { .ended }
+        }
+        watch.whenAbandoned { [weak self] in
+            _ = self?.state.withLock { $0.phaseObservers.remove(id) }
+        }
+        isWatched.store(true, ordering: .sequentiallyConsistent)
+        watch.update { phase }
+        if phase == .ended { _ = state.withLock { $0.phaseObservers.remove(id) } }
+    }
+
+    private func notifyPhaseObservers() {
+        guard isWatched.load(ordering: .sequentiallyConsistent) else { return }
+        for watch in state.withLock({ Array($0.phaseObservers.entries.values) }) {
+            watch.update { phase }
+        }
+    }
+
+    // MARK: - Priority
 
     /// The priority.
     ///
     /// Changing it while the task waits changes its position in the queue. For a batch, a chain or a graph, it becomes the
     /// priority of the members in progress, and of those that start later.
     public var priority: RequestPriority {
-        get { context.priority }
+        get { state.withLock { $0.priority } }
         set {
-            context.priority = newValue
+            state.withLock { $0.priority = newValue }
+            var applied: RequestPriority?
+            while true {
+                let (priority, ticket, observer) = state.withLock {
+                    ($0.priority, $0.ticket, $0.priorityObserver)
+                }
+                // Repeated until nothing changes, so that the later one of two concurrent changes takes effect last.
+                guard priority != applied else { break }
+                applied = priority
+                ticket?.setPriority(priority)
+                observer?()
+            }
             members?.prioritize(newValue)
         }
     }
 
+    /// Sets the one observer of the priority, which is called outside the lock after each change.
+    func watchPriority(_ observer: (@Sendable () -> Void)?) {
+        state.withLock { $0.priorityObserver = observer }
+    }
+
+    /// Records the queue before the task enters it; on entry the queue reads the priority, which may have changed.
+    func waits(for ticket: ConcurrencyLimiter.Ticket?) {
+        state.withLock { $0.ticket = ticket }
+    }
+
     /// Why the task waits for a concurrency permit; `nil` if it does not wait for one.
-    package var queueObstacle: ConcurrencyLimiterState.Obstacle? { context.queueObstacle }
+    package var queueObstacle: ConcurrencyLimiterState.Obstacle? {
+        state.withLock { $0.ticket }?.obstacle
+    }
+
+    // MARK: - Progress
+
+    /// The hub of the observers; made for the first of them, because most requests have none.
+    package var hub: ProgressHub {
+        if let sharedTransfer { return sharedTransfer.progress }
+        return state.withLock { state in
+            if let hub = state.hub { return hub }
+            let hub = ProgressHub(
+                clock: services.clock, state.progress, isFinished: state.hasFinalProgress)
+            state.hub = hub
+            return hub
+        }
+    }
+
+    /// The current progress.
+    package var currentProgress: TransferProgress {
+        if let sharedTransfer { return sharedTransfer.progress.current }
+        let (progress, hub) = state.withLock { ($0.progress, $0.hub) }
+        return hub?.current ?? progress
+    }
+
+    /// Changes the progress, and calls handlers.
+    func updateProgress(_ change: (inout TransferProgress) -> Void) {
+        changeUnobserved(change)?.update(change)
+    }
+
+    /// Like ``updateProgress(_:)``, for a transport's thread: handlers are called on another thread.
+    func updateProgressAsynchronously(_ change: (inout TransferProgress) -> Void) {
+        changeUnobserved(change)?.updateAsynchronously(change)
+    }
+
+    /// Changes the progress if it has no hub, otherwise returns that.
+    private func changeUnobserved(_ change: (inout TransferProgress) -> Void) -> ProgressHub? {
+        if let sharedTransfer { return sharedTransfer.progress }
+        return state.withLock { state in
+            if state.hub == nil { change(&state.progress) }
+            return state.hub
+        }
+    }
+
+    /// Ends the progress; returns whether every handler has received the last value and returned.
+    ///
+    /// - Parameter isWhole: Whether the transfer is complete: unknown totals then become known.
+    func finishProgress(isWhole: Bool) -> Bool {
+        let hub = state.withLock { state in
+            if state.hub == nil, !state.hasFinalProgress, isWhole {
+                state.progress.completeTotals()
+            }
+            state.hasFinalProgress = true
+            return state.hub
+        }
+        return hub?.finish(isWhole: isWhole) ?? true
+    }
+
+    /// Waits, after the end of the progress, until every handler has received the last value.
+    nonisolated(nonsending) func untilProgressIsDelivered() async {
+        await state.withLock { $0.hub }?.untilDelivered()
+    }
 
     /// The progress of the task.
     public var progress: ProgressUpdates {
         members?.forwardProgress()
-        return ProgressUpdates(context.progress)
+        return ProgressUpdates(hub)
     }
 
     /// Calls a handler when the progress changes, on any thread, one call at a time; the last call returns before the task's
@@ -135,36 +405,107 @@ public final class RequestTask: Sendable, Identifiable {
         _ handler: @escaping @Sendable (TransferProgress) -> Void
     ) {
         members?.forwardProgress()
-        context.progress.listen(every: interval, bytes: bytes, handler)
+        hub.listen(every: interval, bytes: bytes, handler)
     }
 
-    /// The current phase.
-    public var phase: Phase {
-        context.pause.taskState.value.phase
+    // MARK: - The request that was sent, and the response of the store
+
+    /// The latest request that was given to the transport, without its body; `nil` before the first.
+    ///
+    /// It shows what retries, redirects, request processors, interceptors and authenticators made of the endpoint: the
+    /// method, the URL, and the header fields with cookies and credentials. The transport adds the fields that
+    /// ``TransportRequest/headers`` names. `print` shows neither secrets nor the query; ``TransportRequest/url`` and
+    /// ``TransportRequest/headers`` contain them. `nil` if a stored response was used without a request. A task that has
+    /// joined the transfer of another shows that request at its end.
+    public var sentRequest: TransportRequest? {
+        let (sent, outcome) = state.withLock { ($0.sentRequest, $0.outcome) }
+        return sent ?? (try? outcome?.result.get())?.sentRequest
     }
 
-    /// Notifies an observer of the current phase and of each later one.
-    func watch(_ watch: PhaseObserver) {
-        guard let id = state.withLock({ $0.phaseObservers.add(watch) }) else {
-            return watch.update { .ended }
+    func keep(sentRequest: TransportRequest) {
+        let replaced = eventOwner.state.withLock { exchange(&$0.sentRequest, with: sentRequest) }
+        withExtendedLifetime(replaced) {}
+    }
+
+    /// Whether a decider decides about failures of processors and of the decoding.
+    var retriesProcessing: Bool {
+        // Not the policy, which would be copied.
+        if let own = description.retryPolicy { return own.retriesProcessing }
+        return configuration.retryPolicy.retriesProcessing
+    }
+
+    /// The request as it was built last, if the request ``retriesProcessing``.
+    var builtRequest: TransportRequest? { state.withLock { $0.builtRequest?.value } }
+
+    func keep(builtRequest: TransportRequest) {
+        state.withLock { $0.builtRequest = Shared(builtRequest) }
+    }
+
+    /// The reason why the store had no usable response; `nil` if it had one, or was not asked.
+    package var cacheMiss: CacheMissReason? { state.withLock { $0.cacheMiss } }
+
+    func keep(cacheMiss: CacheMissReason) {
+        eventOwner.state.withLock { $0.cacheMiss = cacheMiss }
+    }
+
+    /// Stores an action that removes the response from the store again.
+    package func keep(removal: @escaping @Sendable () -> Void) {
+        eventOwner.state.withLock { $0.removal = removal }
+    }
+
+    /// Removes the response from the store, because it turned out to be unusable.
+    package func removeStoredEntry() {
+        let removal = state.withLock { $0.removal.take() }
+        removal?()
+    }
+
+    // MARK: - The stored response before the end
+
+    /// The stored response of ``CachePolicy/cacheThenLoad``, after it was delivered.
+    var storedOutcome: TaskOutcome? {
+        state.withLock { $0.stored?.value.isDelivered == true ? $0.stored?.value.outcome : nil }
+    }
+
+    /// Whether the response of the end equals the stored one that was delivered.
+    package var repeatsStored: Bool { state.withLock { $0.stored?.value.isRepeated ?? false } }
+
+    /// Delivers the stored response to the receiver, or to the one that is set later.
+    func deliverStored(_ outcome: TaskOutcome) {
+        let receiver = changeStored {
+            ($0.outcome, $0.isDelivered) = (outcome, true)
+            return $0.receiver.take()
         }
-        watch.whenAbandoned { [weak self] in
-            _ = self?.state.withLock { $0.phaseObservers.remove(id) }
-        }
-        context.watchStage { [weak self] in self?.notifyPhaseObservers() }
-        watch.update { phase }
-        if phase == .ended { _ = state.withLock { $0.phaseObservers.remove(id) } }
+        receiver?(outcome)
     }
 
-    private func endPhases() {
-        for watch in state.withLock({ $0.phaseObservers.close() }) { watch.update { .ended } }
+    /// Records that the response of the end equals the stored one.
+    func markStoredAsRepeated() { changeStored { $0.isRepeated = true } }
+
+    /// Calls a handler once with the stored response, on any thread, before the end, which releases it, and immediately
+    /// if the response was delivered before.
+    package func whenStored(_ receiver: @escaping @Sendable (TaskOutcome) -> Void) {
+        let outcome = changeStored { stored -> TaskOutcome? in
+            if stored.isDelivered { return stored.outcome }
+            stored.receiver = receiver
+            return nil
+        }
+        if let outcome { receiver(outcome) }
+        whenEnded { [self] _ in changeStored { $0.receiver = nil } }
     }
 
-    private func notifyPhaseObservers() {
-        for watch in state.withLock({ Array($0.phaseObservers.entries.values) }) {
-            watch.update { phase }
+    @discardableResult
+    private func changeStored<Result>(_ change: (inout StoredDelivery) -> Result) -> Result {
+        let (result, replaced) = state.withLock { state in
+            var stored = state.stored?.value ?? StoredDelivery()
+            let result = change(&stored)
+            return (result, exchange(&state.stored, with: Shared(stored)))
         }
+        // Released outside the lock: a receiver may hold the last reference to objects of users.
+        withExtendedLifetime(replaced) {}
+        return result
     }
+
+    // MARK: - The end
 
     /// Waits for the end.
     ///
@@ -216,7 +557,7 @@ public final class RequestTask: Sendable, Identifiable {
     /// The outcome, and the end on the agent's clock; `nil` before the end.
     package var ended: (outcome: TaskOutcome, at: Duration)? {
         state.withLock { state in
-            state.outcome.map { ($0, state.endedAt ?? context.startedAt) }
+            state.outcome.map { ($0, state.endedAt ?? startedAt) }
         }
     }
 
@@ -225,33 +566,17 @@ public final class RequestTask: Sendable, Identifiable {
         state.withLock { $0.outcome } ?? TaskOutcome(result: .failure(.cancelled))
     }
 
-    package func stop(_ reason: TaskState.StopReason) {
-        let (isFirst, observers) = state.withLock {
-            (context.pause.taskState.change { $0.stop(reason) }, $0.observers)
-        }
-        guard isFirst else { return }
-        if context.isWatched { notifyPhaseObservers() }
-        if reason == .cancelled {
-            context.emit(.cancelled)
-            for observer in observers { observer(.willCancel) }
-        }
-        context.scope.cancel()
-        members?.stop()
-    }
-
-    /// Whether the task has a reason to stop, which is set before its work is cancelled.
-    package var isStopping: Bool { context.pause.taskState.value.stopReason != nil }
-
-    @inline(never)  // decision 10
-    func checkNotStopping() throws(RequestError) { if isStopping { throw .cancelled } }
-
     /// Records the end of the task; returns the reason to stop, if there was one.
     package func end() -> TaskState.StopReason? {
         let (reason, observers) = state.withLock { state in
-            defer { state.observers = [] }
-            return (context.pause.taskState.change { $0.end() }, state.observers)
+            (
+                pause.taskState.change { $0.end() },
+                state.observers.isEmpty ? [] : exchange(&state.observers, with: [])
+            )
         }
-        if context.isWatched { endPhases() }
+        if isWatched.load(ordering: .sequentiallyConsistent) {
+            for watch in state.withLock({ $0.phaseObservers.close() }) { watch.update { .ended } }
+        }
         for observer in observers { observer(.ended) }
         return reason
     }
@@ -262,7 +587,7 @@ public final class RequestTask: Sendable, Identifiable {
     package func finish(_ outcome: TaskOutcome) {
         let (handler, furtherHandlers, deadline) = state.withLock { state in
             state.outcome = outcome
-            state.endedAt = context.uptime
+            state.endedAt = uptime
             return (
                 state.handler.take(), exchange(&state.furtherHandlers, with: []),
                 state.deadline.take()
@@ -288,17 +613,15 @@ public final class RequestTask: Sendable, Identifiable {
         if hasEnded { deadline.cancel() }
     }
 
-    /// Calls an observer on every change up to and including the end; returns false if the task has ended.
-    ///
-    /// The call for a suspension or a resumption can follow that for the end, if another thread ends the task.
-    @discardableResult
-    package func observe(_ observer: @escaping @Sendable (Change) -> Void) -> Bool {
-        state.withLock { state in
-            guard !context.pause.taskState.value.hasEnded else { return false }
-            state.observers.append(observer)
-            return true
-        }
-    }
+    // MARK: - Events
+
+    /// The task to which events belong: for a shared transfer, one of its members.
+    var eventOwner: RequestTask { sharedTransfer?.eventOwner ?? self }
+
+    /// Keeps the place of the events that wait for another thread.
+    func keep(drain: DrainTicket) { state.withLock { $0.drain = drain } }
+
+    func takeDrain() -> DrainTicket? { state.withLock { $0.drain.take() } }
 }
 
 /// The outcome of a task.

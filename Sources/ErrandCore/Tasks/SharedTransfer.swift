@@ -6,21 +6,17 @@ import Synchronization
 final class SharedTransfer: Sendable {
     typealias Outcome = Result<Response, RequestError>
 
-    /// The Swift task that runs the transfer and calls ``finish(_:)``, and the context that cancels it.
-    private struct Work: Sendable {
-        let task: Task<Void, Never>
-        /// Weak, because the context refers to the shared transfer; `task` retains it while it runs.
-        weak var context: TaskContext?
-    }
-
     private struct State {
         /// The requests that share the transfer, by id; lower ids joined earlier.
-        var members: [Int: TaskContext] = [:]
+        var members: [Int: RequestTask] = [:]
         /// The member to which the transfer's events belong.
-        var eventContext: TaskContext
+        var eventOwner: RequestTask
         var outcome: Outcome?
         var isAbandoned = false
-        var work: Work?
+        /// The Swift task that performs the transfer and calls ``finish(_:)``; `nil` after the end.
+        var work: Task<Void, Never>?
+        /// The run of the transfer, which cancels it; weak, because it refers to the shared transfer.
+        weak var run: RequestTask?
         var nextID = 0
         var stage = TaskStage.waiting
         var waiters: [Int: CheckedContinuation<Outcome, Never>] = [:]
@@ -36,8 +32,6 @@ final class SharedTransfer: Sendable {
     /// The id of the request that started the transfer.
     static let leaderID = 0
 
-    /// Suspends the transfer while every member is suspended; has the transfer's own state.
-    let pause = SuspensionPoint()
     /// The transfer's own progress, copied to every member.
     let progress = ProgressHub()
     /// The digest of the leader's cookies and authenticator; `nil` if it has none.
@@ -45,9 +39,9 @@ final class SharedTransfer: Sendable {
     private let state: Mutex<State>
 
     /// Makes a transfer with its leader as the first member.
-    init(leader: TaskContext, credentials: String? = nil) {
+    init(leader: RequestTask, credentials: String? = nil) {
         self.credentials = credentials
-        state = Mutex(State(members: [Self.leaderID: leader], eventContext: leader))
+        state = Mutex(State(members: [Self.leaderID: leader], eventOwner: leader))
         admit(leader, as: Self.leaderID)
     }
 
@@ -55,10 +49,10 @@ final class SharedTransfer: Sendable {
     var isOver: Bool { state.withLock { $0.outcome != nil || $0.isAbandoned } }
 
     /// The member to which the transfer's events belong: of the remaining members, the first that joined.
-    var eventContext: TaskContext { state.withLock { $0.eventContext } }
+    var eventOwner: RequestTask { state.withLock { $0.eventOwner } }
 
     /// Adds a member and returns its id; `nil` if the transfer is over.
-    func join(_ member: TaskContext) -> Int? {
+    func join(_ member: RequestTask) -> Int? {
         let id = state.withLock { state -> Int? in
             guard state.outcome == nil, !state.isAbandoned else { return nil }
             state.nextID += 1
@@ -70,15 +64,17 @@ final class SharedTransfer: Sendable {
         return id
     }
 
-    /// Starts the transfer, which can then be cancelled and gets the priority of its members.
+    /// Starts the transfer, which can then be cancelled, and is suspended and gets a priority as its members demand.
     ///
     /// It starts under the lock: a request that joins because it has seen the transfer finds it here.
-    func run(_ context: TaskContext, _ start: () -> Task<Void, Never>) {
+    func run(_ run: RequestTask, _ start: () -> Task<Void, Never>) {
         let isAbandoned = state.withLock { state in
-            state.work = Work(task: start(), context: context)
+            state.run = run
+            if state.demand.isPaused { run.pause.pause() }
+            state.work = start()
             return state.isAbandoned
         }
-        if isAbandoned { context.scope.cancel() }
+        if isAbandoned { run.scope.cancel() }
         settle()
     }
 
@@ -132,37 +128,38 @@ final class SharedTransfer: Sendable {
     /// Removes a member; returns the Swift task of the transfer if that cancelled it.
     @discardableResult
     func leave(_ id: Int) -> Task<Void, Never>? {
-        let (member, work) = state.withLock { state -> (TaskContext?, Work?) in
+        let (member, work, run) = state.withLock {
+            state -> (RequestTask?, Task<Void, Never>?, RequestTask?) in
             let member = state.members.removeValue(forKey: id)
             // After the outcome, remaining events still go to the member that received the earlier ones.
             if state.outcome == nil, let first = state.members.keys.min(),
-                let context = state.members[first]
+                let member = state.members[first]
             {
-                state.eventContext = context
+                state.eventOwner = member
             }
-            guard state.members.isEmpty, state.outcome == nil else { return (member, nil) }
+            guard state.members.isEmpty, state.outcome == nil else { return (member, nil, nil) }
             state.isAbandoned = true
-            return (member, state.work)
+            return (member, state.work, state.run)
         }
         member?.pause.watch(nil)
         member?.watchPriority(nil)
         progress.endMirror(id)
-        work?.context?.scope.cancel()
+        run?.scope.cancel()
         settle()
-        return work?.task
+        return work
     }
 
     /// Cancels the transfer for all its members.
     func cancel() {
-        let work = state.withLock { state in
+        let run = state.withLock { state in
             state.isAbandoned = true
-            return state.work
+            return state.work == nil ? nil : state.run
         }
-        work?.context?.scope.cancel()
+        run?.scope.cancel()
     }
 
-    private func admit(_ member: TaskContext, as id: Int) {
-        progress.mirror(into: member.progress, id: id)
+    private func admit(_ member: RequestTask, as id: Int) {
+        progress.mirror(into: member.hub, id: id)
         member.enter(state.withLock { $0.stage })
         member.pause.watch { [weak self] in self?.settle() }
         member.watchPriority { [weak self] in self?.settle() }
@@ -174,12 +171,11 @@ final class SharedTransfer: Sendable {
     /// Repeated until nothing changes, so that the later one of two concurrent changes takes effect last.
     private func settle() {
         while true {
-            let (demand, work) = state.withLock { ($0.demand, $0.work) }
-            var hasChanged = demand.isPaused ? pause.pause() : pause.open()
-            if let priority = demand.priority, let context = work?.context,
-                context.priority != priority
-            {
-                context.priority = priority
+            let (demand, run) = state.withLock { ($0.demand, $0.run) }
+            guard let run else { return }
+            var hasChanged = demand.isPaused ? run.pause.pause() : run.pause.open()
+            if let priority = demand.priority, run.priority != priority {
+                run.priority = priority
                 hasChanged = true
             }
             guard hasChanged else { return }

@@ -3,14 +3,18 @@ import Synchronization
 
 /// Holds a suspended request: before its transfer begins, or during the transfer.
 ///
-/// ``TaskState`` records whether the request is suspended; this type stops and continues the work accordingly.
-package final class SuspensionPoint: Sendable {
-    private typealias Waiter = CheckedContinuation<Void, Never>
+/// ``TaskState`` records whether the request is suspended; this type stops and continues the work accordingly. Not a
+/// class, because it is a part of the run.
+package struct SuspensionPoint: ~Copyable, Sendable {
+    // Not private, for which Swift 6.3.1 emits an invalid module in a structure without copies.
+    typealias Waiter = CheckedContinuation<Void, Never>
 
-    private struct State {
+    struct State {
         var waiters: [Waiter] = []
-        /// The current transfers; a download can have several.
-        var transfers: [any Transfer] = []
+        /// The current transfer; not in an array, which would be allocated.
+        var transfer: (any Transfer)?
+        /// Further current transfers, of a download.
+        var others: [any Transfer] = []
         /// Whether there can be several transfers at a time.
         var hasSeveral = false
         /// Whether a transfer got `.pause` for a chunk, and may therefore wait for `resumeReceiving()`.
@@ -26,9 +30,9 @@ package final class SuspensionPoint: Sendable {
 
         /// The transfers that may wait.
         mutating func takePaused() -> [any Transfer] {
-            guard hasPaused, !transfers.isEmpty else { return [] }
+            guard hasPaused, transfer != nil || !others.isEmpty else { return [] }
             hasPaused = hasSeveral
-            return transfers
+            return others + [transfer].compactMap(\.self)
         }
     }
 
@@ -81,28 +85,27 @@ package final class SuspensionPoint: Sendable {
         withExtendedLifetime(old) {}
     }
 
-    /// Waits until the request is not suspended, or the scope is cancelled.
-    package func pass(_ scope: CancellationScope) async {
-        guard isPaused else { return }
-        await scope.wait {
-            await withCheckedContinuation { continuation in
-                let passes = state.withLock { state in
-                    guard isPaused, !scope.isCancelled else { return true }
-                    state.waiters.append(continuation)
-                    return false
-                }
-                if passes { continuation.resume() }
-            }
-        } onCancel: {
-            // The scope is that of the task, of an attempt, or of all requests of a download.
-            for waiter in self.state.withLock({ $0.takeWaiters() }) { waiter.resume() }
+    /// Adds a waiter; false if the request is not suspended or the scope is cancelled.
+    fileprivate func add(_ waiter: Waiter, _ scope: CancellationScope) -> Bool {
+        state.withLock { state in
+            guard isPaused, !scope.isCancelled else { return false }
+            state.waiters.append(waiter)
+            return true
         }
+    }
+
+    fileprivate func releaseWaiters() {
+        for waiter in state.withLock({ $0.takeWaiters() }) { waiter.resume() }
     }
 
     /// Adds a current transfer.
     package func attach(_ transfer: any Transfer) {
         let wakes = state.withLock { state in
-            state.transfers.append(transfer)
+            if state.transfer == nil {
+                state.transfer = transfer
+            } else {
+                state.others.append(transfer)
+            }
             // The request may have been resumed after a chunk got `.pause` and before the transfer was known here.
             guard state.hasPaused, !isPaused else { return false }
             state.hasPaused = state.hasSeveral
@@ -113,10 +116,19 @@ package final class SuspensionPoint: Sendable {
 
     /// Removes a transfer that has ended.
     package func detach(_ transfer: (any Transfer)?) {
-        state.withLock { state in
-            state.transfers.removeAll { $0 === transfer }
-            if state.transfers.isEmpty, !state.hasSeveral { state.hasPaused = false }
+        let removed = state.withLock { state -> (any Transfer)? in
+            var removed: (any Transfer)?
+            if state.transfer === transfer {
+                removed = state.transfer.take()
+            } else if !state.others.isEmpty {
+                state.others.removeAll { $0 === transfer }
+            }
+            if state.transfer == nil, state.others.isEmpty, !state.hasSeveral {
+                state.hasPaused = false
+            }
+            return removed
         }
+        withExtendedLifetime(removed) {}
     }
 
     /// Declares that the request can have several transfers at a time.
@@ -128,6 +140,21 @@ package final class SuspensionPoint: Sendable {
             guard isPaused else { return .more }
             state.hasPaused = true
             return .pause
+        }
+    }
+}
+
+extension RequestTask {
+    /// Waits until the task is not suspended, or the scope is cancelled.
+    func untilResumed(_ scope: CancellationScope) async {
+        guard pause.isPaused else { return }
+        await scope.wait {
+            await withCheckedContinuation { continuation in
+                if !pause.add(continuation, scope) { continuation.resume() }
+            }
+        } onCancel: {
+            // The scope is that of the task, of an attempt, or of all requests of a download.
+            self.pause.releaseWaiters()
         }
     }
 }

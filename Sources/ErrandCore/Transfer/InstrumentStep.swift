@@ -1,11 +1,11 @@
 import ErrandTransport
 
 /// Calls the instruments of the configuration before and after each transfer, and lets the capture intervene.
-package final class InstrumentStep: Step {
+package final class InstrumentStep: OptionalStep {
     package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
-        let context = pipelineRequest.context
-        return !context.sharedConfiguration.instruments.isEmpty
-            || context.capture?.intervenes ?? false
+        let task = pipelineRequest.task
+        return !task.sharedConfiguration.instruments.isEmpty
+            || task.capture?.intervenes ?? false
     }
 
     nonisolated(nonsending) package func run(
@@ -29,7 +29,7 @@ package final class InstrumentStep: Step {
         _ pipelineRequest: PipelineRequest, _ next: Next
     ) async throws(RequestError) -> Response {
         guard
-            let intervention = pipelineRequest.context.capture?.intervention(
+            let intervention = pipelineRequest.task.capture?.intervention(
                 in: pipelineRequest.request, attempt: pipelineRequest.attempt)
         else { return try await next(pipelineRequest) }
         do {
@@ -44,11 +44,11 @@ package final class InstrumentStep: Step {
     }
 
     private static func begin(_ pipelineRequest: inout PipelineRequest) -> [TransferObserver] {
-        let context = pipelineRequest.context
-        return context.sharedConfiguration.instruments.compactMap {
+        let task = pipelineRequest.task
+        return task.sharedConfiguration.instruments.compactMap {
             $0.willSend(
                 &pipelineRequest.request, attempt: pipelineRequest.attempt,
-                of: context.description, context.configuration, over: context.transport)
+                of: task.description, task.configuration, over: task.transport)
         }
     }
 

@@ -57,11 +57,11 @@ final class ResponseCollector: StreamReceiver, ConnectionOwner {
     let pipelineRequest: PipelineRequest
     /// The request without its body, for the response.
     let sent: TransportRequest
-    private var context: TaskContext { pipelineRequest.context }
+    private var task: RequestTask { pipelineRequest.task }
     private var sink: (any ResponseSink)? { pipelineRequest.sink }
     private var attempt: Int { pipelineRequest.attempt }
     private let limit: Int64
-    /// The number of the transfer for ``TaskContext/capture``.
+    /// The number of the transfer for ``RequestTask/capture``.
     let captured: Int?
 
     init(_ pipelineRequest: PipelineRequest, sent: TransportRequest, captured: Int?) {
@@ -109,9 +109,9 @@ final class ResponseCollector: StreamReceiver, ConnectionOwner {
 
     /// The transfer may be cancelled, deliver bytes and end before `start` returns.
     private func begin() {
-        let own = captured.flatMap { context.capture?.transport(of: $0, over: context.transport) }
-        var transport = own ?? context.transport
-        if let limit = context.description.bandwidth {
+        let own = captured.flatMap { task.capture?.transport(of: $0, over: task.transport) }
+        var transport = own ?? task.transport
+        if let limit = task.description.bandwidth {
             transport = limit.transport(over: transport)
         }
         let transfer = transport.start(pipelineRequest.request, receiver: self)
@@ -120,10 +120,10 @@ final class ResponseCollector: StreamReceiver, ConnectionOwner {
             return (state.isCancelled && !state.hasEnded, state.hasEnded)
         }
         guard !hasEnded else { return }
-        context.pause.attach(transfer)
+        task.pause.attach(transfer)
         if isCancelled { transfer.cancel() }
         // If the transfer ended between the two locks, `didEnd` has already detached it.
-        if state.withLock({ $0.hasEnded }) { context.pause.detach(transfer) }
+        if state.withLock({ $0.hasEnded }) { task.pause.detach(transfer) }
     }
 
     func cancel() {
@@ -135,11 +135,11 @@ final class ResponseCollector: StreamReceiver, ConnectionOwner {
     }
 
     func didReceive(informational head: ResponseHead) {
-        context.emitAsynchronously(.informational(attempt: attempt, head.status))
+        task.emitAsynchronously(.informational(attempt: attempt, head.status))
     }
 
     func didReceive(head: ResponseHead) {
-        context.emitAsynchronously(.headReceived(attempt: attempt, head.status))
+        task.emitAsynchronously(.headReceived(attempt: attempt, head.status))
         let usesSink: Bool
         var failure: RequestError?
         switch sink?.accept(head) {
@@ -160,16 +160,16 @@ final class ResponseCollector: StreamReceiver, ConnectionOwner {
             }
         }
         if let length {
-            context.progress.updateAsynchronously { $0.totalBytesToReceive = length }
+            task.updateProgressAsynchronously { $0.totalBytesToReceive = length }
         }
-        if context.description.isStreamed { beginStream(head) }
+        if task.description.isStreamed { beginStream(head) }
     }
 
     /// Ends the wait of the step, if the body of an accepted response is to be streamed.
     ///
     /// The bodies of redirects and of refusals are collected: later steps may need them.
     private func beginStream(_ head: ResponseHead) {
-        guard StreamRules.accepts(head, context.description) else { return }
+        guard StreamRules.accepts(head, task.description) else { return }
         openChannel()
     }
 
@@ -178,17 +178,17 @@ final class ResponseCollector: StreamReceiver, ConnectionOwner {
             resume: { [weak self] in self?.resume() },
             receive: { [weak self] in self?.resume(onCaller: true) },
             cancel: { [weak self] in self?.cancel() })
-        context.progress.updateAsynchronously { $0.bytesReceived = 0 }
+        task.updateProgressAsynchronously { $0.bytesReceived = 0 }
         let waiter = state.withLock { state in
             state.channel = channel
             return state.waiter.take()
         }
-        if let waiter { context.startBarrier.wake(waiter) }
+        if let waiter { task.startBarrier.wake(waiter) }
     }
 
     /// Resumes the transfer for a reader that has read the channel, unless the task is suspended.
     private func resume(onCaller: Bool = false) {
-        guard context.pause.demand() == .more else { return }
+        guard task.pause.demand() == .more else { return }
         let transfer = state.withLock { $0.transfer }
         if onCaller, let transfer = transfer as? any ReadableTransfer {
             transfer.receiveOnCaller()
@@ -197,13 +197,13 @@ final class ResponseCollector: StreamReceiver, ConnectionOwner {
         }
     }
 
-    var acceptsConnection: Bool { context.description.upgrade != nil }
-    var extendedProtocol: String? { context.description.upgrade?.extendedProtocol }
+    var acceptsConnection: Bool { task.description.upgrade != nil }
+    var extendedProtocol: String? { task.description.upgrade?.extendedProtocol }
 
     func didSwitchProtocols(_ head: ResponseHead) -> any BodySource {
-        context.emitAsynchronously(.headReceived(attempt: attempt, head.status))
+        task.emitAsynchronously(.headReceived(attempt: attempt, head.status))
         do throws(RequestError) {
-            guard let upgrade = context.description.upgrade else { throw .cancelled }
+            guard let upgrade = task.description.upgrade else { throw .cancelled }
             let observers = state.withLock { exchange(&$0.observers, with: []) }
             let source = try upgrade.begin(head, observers: observers + [self]) {
                 [weak self] in self?.resume()
@@ -226,8 +226,8 @@ final class ResponseCollector: StreamReceiver, ConnectionOwner {
     private func received(_ count: Int, _ demand: Demand) -> Demand {
         // Bytes that are discarded do not count.
         guard demand != .stop else { return .stop }
-        context.progress.updateAsynchronously { $0.bytesReceived += Int64(count) }
-        return demand == .more ? context.pause.demand() : demand
+        task.updateProgressAsynchronously { $0.bytesReceived += Int64(count) }
+        return demand == .more ? task.pause.demand() : demand
     }
 
     func didReceive(chunk: Data) -> Demand {
@@ -245,21 +245,21 @@ final class ResponseCollector: StreamReceiver, ConnectionOwner {
     }
 
     private func emitChunk(_ kind: @autoclosure () -> RequestEvent.Kind) {
-        guard context.sharedConfiguration.listeners.observesChunks else { return }
-        context.emitAsynchronously(kind())
+        guard task.sharedConfiguration.listeners.observesChunks else { return }
+        task.emitAsynchronously(kind())
     }
 
     private func collect(_ bytes: UnsafeRawBufferPointer) -> Demand {
         if acceptsConnection, let owner = state.withLock({ $0.owner }) {
             return received(bytes.count, owner.receive(bytes))
         }
-        if context.description.isStreamed, let channel = state.withLock({ $0.channel }) {
+        if task.description.isStreamed, let channel = state.withLock({ $0.channel }) {
             return received(bytes.count, channel.receive(bytes))
         }
         var taken = take(bytes)
         if case .undecided(let head) = taken {
             // The user's validator runs without the lock.
-            let isRefused = head.map { !ResponseValidation.accepts($0, context.description) }
+            let isRefused = head.map { !ResponseValidation.accepts($0, task.description) }
             state.withLock { $0.isRefused = isRefused ?? false }
             taken = take(bytes)
         }
@@ -267,8 +267,8 @@ final class ResponseCollector: StreamReceiver, ConnectionOwner {
         case .sink: return sink.map { write(bytes, to: $0) } ?? .stop
         case .ended, .undecided: return .stop
         case .collected(let count):
-            context.progress.updateAsynchronously { $0.bytesReceived = count }
-            return context.pause.demand()
+            task.updateProgressAsynchronously { $0.bytesReceived = count }
+            return task.pause.demand()
         }
     }
 
@@ -310,7 +310,7 @@ final class ResponseCollector: StreamReceiver, ConnectionOwner {
 
     private func write(_ bytes: UnsafeRawBufferPointer, to sink: any ResponseSink) -> Demand {
         switch sink.write(bytes) {
-        case .success(true): return context.pause.demand()
+        case .success(true): return task.pause.demand()
         case .success(false): state.withLock { $0.isSatisfied = true }
         case .failure(let error): state.withLock { $0.failure = error }
         }
@@ -318,22 +318,22 @@ final class ResponseCollector: StreamReceiver, ConnectionOwner {
     }
 
     func willSend(over connection: Response.Connection, isReused: Bool) {
-        if let captured { context.capture?.transferUses(connection, captured) }
-        context.emitAsynchronously(
+        if let captured { task.capture?.transferUses(connection, captured) }
+        task.emitAsynchronously(
             isReused
                 ? .connectionReused(attempt: attempt, connection)
                 : .connectionOpened(attempt: attempt, connection))
     }
 
     func didSend(bodyBytes: Int64) {
-        if context.sharedConfiguration.listeners.observesChunks {
+        if task.sharedConfiguration.listeners.observesChunks {
             let sent = state.withLock { exchange(&$0.sent, with: bodyBytes) }
             emitChunk(.chunkSent(attempt: attempt, bytes: max(0, bodyBytes - sent)))
         }
-        context.progress.updateAsynchronously { $0.bytesSent = bodyBytes }
+        task.updateProgressAsynchronously { $0.bytesSent = bodyBytes }
     }
 
-    func didNotice(_ mismatch: PinMismatch) { context.emitAsynchronously(.pinMismatch(mismatch)) }
+    func didNotice(_ mismatch: PinMismatch) { task.emitAsynchronously(.pinMismatch(mismatch)) }
 
     func beginRead() { state.withLock { $0.channel }?.beginRead() }
 
@@ -351,22 +351,22 @@ final class ResponseCollector: StreamReceiver, ConnectionOwner {
         }
         owner?.end(end.error)
         if let channel {
-            context.pause.detach(transfer)
+            task.pause.detach(transfer)
             channel.transferEnded(end)
         }
         guard let waiter else { return }
-        context.pause.detach(transfer)
-        context.startBarrier.wake(waiter)
+        task.pause.detach(transfer)
+        task.startBarrier.wake(waiter)
     }
 }
 
 extension ResponseCollector: WebSocketObserver {
-    var observesWebSocket: Bool { captured != nil || context.isObserved }
+    var observesWebSocket: Bool { captured != nil || task.isObserved }
 
     func observe(_ event: WebSocketEvent) {
-        if let captured { context.capture?.webSocket(event, captured) }
-        let hasPayload = context.sharedConfiguration.listeners.observesMessagePayloads
-        context.emitAsynchronously(.webSocket(hasPayload ? event : event.withoutPayload))
+        if let captured { task.capture?.webSocket(event, captured) }
+        let hasPayload = task.sharedConfiguration.listeners.observesMessagePayloads
+        task.emitAsynchronously(.webSocket(hasPayload ? event : event.withoutPayload))
     }
 }
 

@@ -9,7 +9,7 @@ package final class TransportStep: Step {
     nonisolated(nonsending) package func run(
         _ pipelineRequest: PipelineRequest, next: Next
     ) async throws(RequestError) -> Response {
-        guard !pipelineRequest.context.pause.isPaused else {
+        guard !pipelineRequest.task.pause.isPaused else {
             return try await transferWhenResumed(pipelineRequest)
         }
         return try await transfer(pipelineRequest)
@@ -31,10 +31,10 @@ package final class TransportStep: Step {
     private func transferWhenResumed(
         _ pipelineRequest: PipelineRequest
     ) async throws(RequestError) -> Response {
-        let pause = pipelineRequest.context.pause
-        while pause.isPaused {
+        let task = pipelineRequest.task
+        while task.pause.isPaused {
             try await pipelineRequest.pausing(true) { () throws(RequestError) in
-                await pause.pass(pipelineRequest.scope)
+                await task.untilResumed(pipelineRequest.scope)
             }
             try pipelineRequest.scope.check()
         }
@@ -45,8 +45,8 @@ package final class TransportStep: Step {
     @inline(never)
     private func begin(_ pipelineRequest: PipelineRequest) throws(RequestError) -> ResponseCollector
     {
-        let context = pipelineRequest.context
-        if let upgrade = context.description.upgrade, !pipelineRequest.request.options.isUpgrade {
+        let task = pipelineRequest.task
+        if let upgrade = task.description.upgrade, !pipelineRequest.request.options.isUpgrade {
             // Not in the request of the pipeline: each transfer has fields of its own.
             var upgraded = pipelineRequest
             upgraded.request.options.isUpgrade = true
@@ -55,24 +55,24 @@ package final class TransportStep: Step {
         }
         try pipelineRequest.scope.check()
         try pipelineRequest.request.checkURL()
-        try context.transport.check(pipelineRequest.request)
+        try task.transport.check(pipelineRequest.request)
         if let body = pipelineRequest.request.body {
             body.markSent()
             let total = body.lengthToSend
-            context.progress.update { ($0.bytesSent, $0.totalBytesToSend) = (0, total) }
+            task.updateProgress { ($0.bytesSent, $0.totalBytesToSend) = (0, total) }
         }
         pipelineRequest.limit?.begin()
         pipelineRequest.sink?.willSend(to: pipelineRequest.request.url)
         let sent = pipelineRequest.request.withoutBody
-        context.keep(sentRequest: sent)
-        context.enter(.inFlight(attempt: max(1, pipelineRequest.attempt)))
-        context.emit(
+        task.keep(sentRequest: sent)
+        task.enter(.inFlight(attempt: max(1, pipelineRequest.attempt)))
+        task.emit(
             .transferStarted(
                 attempt: pipelineRequest.attempt, url: pipelineRequest.request.url.withoutSecrets
             ))
         return ResponseCollector(
             pipelineRequest, sent: sent,
-            captured: context.capture?.transferStarted(
+            captured: task.capture?.transferStarted(
                 pipelineRequest.request, attempt: max(1, pipelineRequest.attempt)))
     }
 
@@ -83,11 +83,11 @@ package final class TransportStep: Step {
         let pipelineRequest = collector.pipelineRequest
         pipelineRequest.scope.leave(entry)
         pipelineRequest.limit?.end()
-        let context = pipelineRequest.context
-        if context.description.isStreamed, let stream = collector.takeStream() {
+        let task = pipelineRequest.task
+        if task.description.isStreamed, let stream = collector.takeStream() {
             if let captured = collector.captured {
                 stream.channel.whenEnded {
-                    context.capture?.transferEnded(captured, stream.head, nil, $0.error, Shared($0))
+                    task.capture?.transferEnded(captured, stream.head, nil, $0.error, Shared($0))
                 }
             }
             // Cancelled, or too late, at the head: not an interruption of the stream.
@@ -99,11 +99,11 @@ package final class TransportStep: Step {
         }
         let collected = collector.takeResponse()
         if let captured = collector.captured {
-            context.capture?.transferEnded(
+            task.capture?.transferEnded(
                 captured, collected.head, try? collected.body.get(), collected.failure,
                 collected.end)
         }
-        if context.isObserved { emitEvents(of: collected, pipelineRequest) }
+        if task.isObserved { emitEvents(of: collected, pipelineRequest) }
         return try collected.response(
             to: collector.sent, attempt: pipelineRequest.attempt)
     }
@@ -113,15 +113,14 @@ package final class TransportStep: Step {
         _ head: ResponseHead, _ channel: BodyChannel, _ collector: ResponseCollector
     ) -> Response {
         let pipelineRequest = collector.pipelineRequest
-        let context = pipelineRequest.context
-        let pause = context.pause
-        let entry = context.scope.enter { [weak channel] in
+        let task = pipelineRequest.task
+        let entry = task.scope.enter { [weak channel] in
             // After a time limit, or a shutdown, the reader gets the bytes that have arrived.
-            let reason = pause.taskState.value.stopReason
+            let reason = task.pause.taskState.value.stopReason
             channel?.cancelTransfer(discardsBuffer: reason == nil || reason == .cancelled)
         }
-        channel.whenEnded { _ in context.scope.leave(entry) }
-        if context.isObserved {
+        channel.whenEnded { _ in task.scope.leave(entry) }
+        if task.isObserved {
             channel.whenEnded { [self] end in
                 let collected = CollectedResponse(
                     head: head, body: .success(.data(Data())), end: Shared(end))
@@ -142,10 +141,10 @@ package final class TransportStep: Step {
     /// Emits the events of a transfer, with the times that only the transport knows.
     private func emitEvents(of collected: CollectedResponse, _ pipelineRequest: PipelineRequest) {
         let timings = collected.end.value.timings
-        let context = pipelineRequest.context
+        let task = pipelineRequest.task
         // A stream ends on a thread of the transport.
         func emit(_ kind: RequestEvent.Kind) {
-            context.description.isStreamed ? context.emitAsynchronously(kind) : context.emit(kind)
+            task.description.isStreamed ? task.emitAsynchronously(kind) : task.emit(kind)
         }
         defer {
             emit(
@@ -159,7 +158,7 @@ package final class TransportStep: Step {
         emit(.connected, timings.connected)
         emit(.secured, timings.secured)
         emit(.firstByte, timings.firstByte)
-        let progress = pipelineRequest.context.progress.current
+        let progress = pipelineRequest.task.currentProgress
         if pipelineRequest.request.body != nil, collected.head != nil {
             emit(
                 .requestBodySent(attempt: attempt, bytes: progress.bytesSent))

@@ -82,7 +82,7 @@ import Testing
     @Test func runningTasksKeepTheirConfiguration() async throws {
         let task = agent.enlist(RequestDescription(endpoint: "Test", url: "https://a.example/"))
         agent.reconfigure { $0.appVersion = "2" }
-        #expect(task.context.configuration.appVersion == nil)
+        #expect(task.configuration.appVersion == nil)
         task.cancel()
         await agent.perform(task)
     }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct TaskTableTests {
     private func task() -> RequestTask {
-        RequestTask(context: TaskContext.forTest())
+        RequestTask.forTest()
     }
 
     /// Compares the table with a dictionary over random insertions and removals.

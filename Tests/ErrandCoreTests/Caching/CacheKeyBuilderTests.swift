@@ -84,7 +84,7 @@ import Testing
         #expect(
             cacheKey(for: pipelineRequest)
                 == CacheKeyBuilder.key(for: pipelineRequest.request, identity: nil))
-        pipelineRequest.cacheKey = CacheKey(canonical: "mine")
+        pipelineRequest.adaptation.key = CacheKey(canonical: "mine")
         #expect(cacheKey(for: pipelineRequest) == CacheKey(canonical: "mine"))
     }
 }

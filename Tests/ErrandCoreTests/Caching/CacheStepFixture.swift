@@ -29,11 +29,11 @@ final class CacheStepFixture: Sendable {
     func pipelineRequest() -> PipelineRequest {
         var configuration = Configuration()
         configuration.eventListeners = [events]
-        let context = TaskContext.forTest(
+        let task = RequestTask.forTest(
             description: description.withLock { $0 }, configuration: configuration, store: store,
             clock: clock)
         let url = HTTPURL(scheme: "http", host: "a", path: "/b")
-        return PipelineRequest(context: context, request: TransportRequest(url: url))
+        return PipelineRequest(task: task, request: TransportRequest(url: url))
     }
 
     func run() async throws(RequestError) -> Response {

@@ -114,12 +114,12 @@ struct DownloadRetryTests {
     @Test(arguments: [(true, true), (false, false), (nil, false)] as [(Bool?, Bool)])
     func cancellationDecidesAboutThePart(discards: Bool?, isRemoved: Bool) async throws {
         fixture.server.change { $0.cuts = [5000] }
-        let context = fixture.context()
-        context.discardsPart = discards
-        fixture.server.change { $0.onChunk = { _ in context.scope.cancel() } }
+        let task = fixture.task()
+        task.discardsPart = discards
+        fixture.server.change { $0.onChunk = { _ in task.scope.cancel() } }
         let request = TransportRequest(url: HTTPURL(scheme: "http", host: "a", path: "/f.bin"))
         await #expect(throws: RequestError.self) {
-            try await fixture.steps(PipelineRequest(context: context, request: request))
+            try await fixture.steps(PipelineRequest(task: task, request: request))
         }
         #expect(fixture.names.isEmpty == isRemoved)
     }

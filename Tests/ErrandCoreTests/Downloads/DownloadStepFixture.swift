@@ -41,12 +41,12 @@ final class DownloadStepFixture: Sendable {
         description.withLock { change(&$0) }
     }
 
-    func context() -> TaskContext {
+    func task() -> RequestTask {
         var description = description.withLock { $0 }
         description.download = plan.withLock { $0 }
         var configuration = Configuration()
         configuration.eventListeners = [events]
-        return TaskContext.forTest(
+        return RequestTask.forTest(
             description: description, configuration: configuration, clock: clock)
     }
 
@@ -58,7 +58,7 @@ final class DownloadStepFixture: Sendable {
             method: description.withLock { $0.method },
             url: HTTPURL(scheme: "http", host: "a", path: "/f.bin"))
         change(&request)
-        let pipelineRequest = PipelineRequest(context: context(), request: request)
+        let pipelineRequest = PipelineRequest(task: task(), request: request)
         if isCancelled { pipelineRequest.scope.cancel() }
         return try await steps(pipelineRequest)
     }

@@ -189,12 +189,12 @@ struct DownloadStepTests {
     @Test func progressIncludesResumedBytes() async throws {
         fixture.server.change { $0.cuts = [40_000] }
         _ = await fixture.runToError()
-        let context = fixture.context()
+        let task = fixture.task()
         let request = TransportRequest(url: HTTPURL(scheme: "http", host: "a", path: "/f.bin"))
-        _ = try await fixture.steps(PipelineRequest(context: context, request: request))
-        #expect(context.progress.current.bytesReceived == 100_000)
-        #expect(context.progress.current.resumedBytes == 40_000)
-        #expect(context.progress.current.totalBytesToReceive == 100_000)
+        _ = try await fixture.steps(PipelineRequest(task: task, request: request))
+        #expect(task.hub.current.bytesReceived == 100_000)
+        #expect(task.hub.current.resumedBytes == 40_000)
+        #expect(task.hub.current.totalBytesToReceive == 100_000)
     }
 
     @Test func otherRequestsPassThrough() async throws {

@@ -40,11 +40,11 @@ struct SegmentedDownloadTests {
     }
 
     @Test func progressReachesTheLengthOnce() async throws {
-        let context = fixture.context()
+        let task = fixture.task()
         let request = TransportRequest(url: HTTPURL(scheme: "http", host: "a", path: "/f.bin"))
-        _ = try await fixture.steps(PipelineRequest(context: context, request: request))
-        #expect(context.progress.current.bytesReceived == 100_000)
-        #expect(context.progress.current.totalBytesToReceive == 100_000)
+        _ = try await fixture.steps(PipelineRequest(task: task, request: request))
+        #expect(task.hub.current.bytesReceived == 100_000)
+        #expect(task.hub.current.totalBytesToReceive == 100_000)
     }
 
     @Test func smallFileComesInOneRequest() async throws {

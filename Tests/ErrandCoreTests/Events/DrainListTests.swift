@@ -49,11 +49,11 @@ import Testing
         let recorder = EventRecorder()
         var configuration = Configuration()
         configuration.eventListeners = [recorder]
-        var context: TaskContext? = .forTest(configuration: configuration)
-        weak let released = context
-        context?.emitAsynchronously(.suspended)
-        context?.emitEnd(TaskOutcome(result: .failure(.cancelled)))
-        context = nil
+        var task: RequestTask? = .forTest(configuration: configuration)
+        weak let released = task
+        task?.emitAsynchronously(.suspended)
+        task?.emitEnd(TaskOutcome(result: .failure(.cancelled)))
+        task = nil
         while released != nil { await Task.yield() }
         #expect(recorder.events.count == 2)
     }

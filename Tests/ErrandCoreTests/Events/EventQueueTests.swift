@@ -183,13 +183,13 @@ import Testing
         let listener = OrderCheckingListener()
         var configuration = Configuration()
         configuration.eventListeners = [listener]
-        let context = TaskContext.forTest(configuration: configuration, clock: SystemClock())
+        let task = RequestTask.forTest(configuration: configuration, clock: SystemClock())
         await withTaskGroup { group in
             for _ in 0..<8 {
-                group.addTask { for number in 0..<500 { context.emit(.attemptStarted(number)) } }
+                group.addTask { for number in 0..<500 { task.emit(.attemptStarted(number)) } }
             }
         }
-        context.emit(.ended(nil))
+        task.emit(.ended(nil))
         let record = listener.record.withLock { $0 }
         #expect(record.count == 4001)
         #expect(record.violations == 0)

@@ -18,12 +18,12 @@ import Testing
     }
 
     private func check(_ order: [Action]) {
-        let leader = TaskContext.forTest()
-        let follower = TaskContext.forTest()
+        let leader = RequestTask.forTest()
+        let follower = RequestTask.forTest()
         let sharedTransfer = SharedTransfer(leader: leader)
-        let transfer = TaskContext(sharedTransfer: sharedTransfer, of: leader)
+        let transfer = RequestTask(sharedTransfer: sharedTransfer, of: leader)
         sharedTransfer.run(transfer) { Task {} }
-        var joined: [Int: TaskContext] = [SharedTransfer.leaderID: leader]
+        var joined: [Int: RequestTask] = [SharedTransfer.leaderID: leader]
         var followerIndex: Int?
         var hasEnded = false
         var isAbandoned = false
@@ -51,29 +51,29 @@ import Testing
             default: break
             }
             if joined.isEmpty, !hasEnded { isAbandoned = true }
-            let allPaused = !joined.isEmpty && joined.values.allSatisfy(\.pause.isPaused)
-            #expect(sharedTransfer.pause.isPaused == allPaused, "\(order)")
+            let allPaused = !joined.isEmpty && joined.values.allSatisfy { $0.pause.isPaused }
+            #expect(transfer.pause.isPaused == allPaused, "\(order)")
             #expect(transfer.scope.isCancelled == isAbandoned, "\(order)")
             guard !hasEnded, let oldest = joined.keys.min() else { continue }
-            #expect(sharedTransfer.eventContext === joined[oldest], "\(order)")
+            #expect(sharedTransfer.eventOwner === joined[oldest], "\(order)")
         }
     }
 
     @Test func leaderThatLeavesBeforeTheTransferStartsCancelsIt() {
-        let leader = TaskContext.forTest()
+        let leader = RequestTask.forTest()
         let sharedTransfer = SharedTransfer(leader: leader)
         sharedTransfer.leave(SharedTransfer.leaderID)
-        let transfer = TaskContext(sharedTransfer: sharedTransfer, of: leader)
+        let transfer = RequestTask(sharedTransfer: sharedTransfer, of: leader)
         sharedTransfer.run(transfer) { Task {} }
         #expect(transfer.scope.isCancelled)
-        #expect(sharedTransfer.join(TaskContext.forTest()) == nil)
+        #expect(sharedTransfer.join(RequestTask.forTest()) == nil)
     }
 
     @Test func transferHasTheHighestPriorityOfItsRequests() throws {
-        let (leader, follower) = (TaskContext.forTest(), TaskContext.forTest())
+        let (leader, follower) = (RequestTask.forTest(), RequestTask.forTest())
         leader.priority = .low
         let sharedTransfer = SharedTransfer(leader: leader)
-        let transfer = TaskContext(sharedTransfer: sharedTransfer, of: leader)
+        let transfer = RequestTask(sharedTransfer: sharedTransfer, of: leader)
         sharedTransfer.run(transfer) { Task {} }
         #expect(transfer.priority == .low)
         let followerIndex = try #require(sharedTransfer.join(follower))
@@ -92,25 +92,25 @@ import Testing
     }
 
     @Test func priorityChangedBeforeTheTransferStartsIsApplied() {
-        let leader = TaskContext.forTest()
+        let leader = RequestTask.forTest()
         let sharedTransfer = SharedTransfer(leader: leader)
-        let transfer = TaskContext(sharedTransfer: sharedTransfer, of: leader)
+        let transfer = RequestTask(sharedTransfer: sharedTransfer, of: leader)
         leader.priority = .high
         sharedTransfer.run(transfer) { Task {} }
         #expect(transfer.priority == .high)
     }
 
     @Test func everyRequestReceivesTheProgress() async {
-        let (leader, follower) = (TaskContext.forTest(), TaskContext.forTest())
+        let (leader, follower) = (RequestTask.forTest(), RequestTask.forTest())
         let sharedTransfer = SharedTransfer(leader: leader)
         sharedTransfer.progress.update { $0.bytesReceived = 3 }
         let followerIndex = sharedTransfer.join(follower)
-        #expect(follower.progress.current.bytesReceived == 3)
+        #expect(follower.hub.current.bytesReceived == 3)
         sharedTransfer.progress.update { $0.bytesReceived = 5 }
-        #expect(leader.progress.current.bytesReceived == 5)
-        #expect(follower.progress.current.bytesReceived == 5)
+        #expect(leader.hub.current.bytesReceived == 5)
+        #expect(follower.hub.current.bytesReceived == 5)
         if let followerIndex { sharedTransfer.leave(followerIndex) }
         sharedTransfer.progress.update { $0.bytesReceived = 9 }
-        #expect(follower.progress.current.bytesReceived == 5)
+        #expect(follower.hub.current.bytesReceived == 5)
     }
 }

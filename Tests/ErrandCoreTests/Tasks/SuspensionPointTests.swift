@@ -6,7 +6,7 @@ import Testing
 @testable import ErrandCore
 
 /// The demand for chunks, and the resumption of a transfer that waits.
-@Suite(.limited) struct SuspensionPointTests {
+@Suite(.limited) final class SuspensionPointTests {
     private final class CountingTransfer: Transfer {
         private let count = Mutex(0)
         var resumptions: Int { count.withLock { $0 } }

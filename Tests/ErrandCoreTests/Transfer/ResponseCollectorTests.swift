@@ -34,22 +34,22 @@ import Testing
     private func check(_ before: [Action], then after: [Action]) async {
         let order = "\(before) then \(after)"
         let transport = ManualTransport(startActions: before)
-        let (collector, context) = collector(over: transport)
-        transport.onTaskAction = { apply($0, collector, context) }
+        let (collector, task) = collector(over: transport)
+        transport.onTaskAction = { apply($0, collector, task) }
         await withUnsafeContinuation { continuation in
             collector.run(resuming: continuation)
             guard let transfer = transport.transfer else { return }
             for action in after {
-                if !transfer.perform(action) { apply(action, collector, context) }
+                if !transfer.perform(action) { apply(action, collector, task) }
             }
             if (before + after).contains(.cancel) {
                 #expect(transfer.hasEnded, "\(order): cancelled and not ended")
             }
-            if !context.pause.isPaused {
+            if !task.pause.isPaused {
                 #expect(!transfer.isPaused, "\(order): the transfer was not resumed")
             }
             // In every order, resuming the task and ending the transfer must end the run.
-            context.pause.open()
+            task.pause.open()
             #expect(!transfer.isPaused, "\(order): the transfer is still paused")
             transfer.resumeReceiving()
             transfer.perform(.end)
@@ -64,20 +64,20 @@ import Testing
         #expect(transfer == nil, "\(order): the transfer was not released")
     }
 
-    private func apply(_ action: Action, _ collector: ResponseCollector, _ context: TaskContext) {
+    private func apply(_ action: Action, _ collector: ResponseCollector, _ task: RequestTask) {
         switch action {
-        case .suspend: context.pause.pause()
-        case .resume: context.pause.open()
+        case .suspend: task.pause.pause()
+        case .resume: task.pause.open()
         case .cancel: collector.cancel()
         case .head, .bytes, .end: break
         }
     }
 
-    private func collector(over transport: ManualTransport) -> (ResponseCollector, TaskContext) {
-        let context = TaskContext.forTest(transport: transport)
-        var request = PipelineRequest(context: context, request: TransportRequest(url: HTTPURL()))
+    private func collector(over transport: ManualTransport) -> (ResponseCollector, RequestTask) {
+        let task = RequestTask.forTest(transport: transport)
+        var request = PipelineRequest(task: task, request: TransportRequest(url: HTTPURL()))
         request.attempt = 1
-        return (ResponseCollector(request, sent: request.request, captured: nil), context)
+        return (ResponseCollector(request, sent: request.request, captured: nil), task)
     }
 }
 

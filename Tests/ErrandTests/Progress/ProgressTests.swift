@@ -121,10 +121,10 @@ import Testing
                 lines.withLock { $0.append("\(progress.bytesReceived)") }
             }
             DispatchQueue.global().async {
-                task.context.progress.update { $0.bytesReceived = 1 }
+                task.hub.update { $0.bytesReceived = 1 }
             }
         }
-        task.context.progress.update { $0.bytesReceived = 2 }
+        task.hub.update { $0.bytesReceived = 2 }
         let ended = Mutex(false)
         task.whenEnded { _ in
             ended.withLock { $0 = true }

@@ -82,11 +82,11 @@ import Testing
         task.observe { change in changes.withLock { $0.append("\(change)") } }
         _ = try await fixture.transport.nextRequest()
         task.suspend()
-        task.context.pause.watch { _ = task.end() }
+        task.pause.watch { _ = task.end() }
         task.resume()
         #expect(changes.withLock { $0 } == ["willSuspend", "ended", "didResume"])
-        task.context.pause.watch(nil)
-        task.context.scope.cancel()
+        task.pause.watch(nil)
+        task.scope.cancel()
         _ = await task.outcome()
     }
 

@@ -2,7 +2,7 @@ import ErrandTransport
 import Synchronization
 
 /// Runs the interceptors of the configuration, then those of the endpoint, around the later steps.
-package final class InterceptStep: Step {
+package final class InterceptStep: OptionalStep {
     package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
         pipelineRequest.hasInterceptors
     }
@@ -37,10 +37,10 @@ private struct InterceptorChain: Sendable {
                 try await run(index + 1, request, child)
             }
         }
-        let context = original.context
+        let task = original.task
         next.run = TransportRequest.Next.Run(
-            clock: context.clock, progress: context.progress,
-            retryPolicy: context.configuration.retryPolicy, emit: { context.emit($0) })
+            clock: task.clock, progress: task.hub,
+            retryPolicy: task.configuration.retryPolicy, emit: { task.emit($0) })
         let result = await result(of: interceptors[index], request, next, scope)
         await calls.close(keeping: (try? result.get())?.channel)
         return try result.get()
@@ -76,7 +76,7 @@ private struct InterceptorChain: Sendable {
             of: &request, changedFrom: original.request, by: "An interceptor")
         var changed = try InterceptedRequest.make(from: original, request)
         changed.scope = scope
-        changed.context.enter(.waiting)
+        changed.task.enter(.waiting)
         do throws(RequestError) {
             if changed.hasRequestProcessors {
                 changed = try await RequestProcessing.firstAttempt(of: changed)
@@ -85,7 +85,7 @@ private struct InterceptorChain: Sendable {
             return changed.decodable(try await next(changed))
         } catch {
             var error = error
-            error.name(changed.request, of: changed.context)
+            error.name(changed.request, of: changed.task)
             throw error
         }
     }
@@ -106,23 +106,24 @@ enum InterceptedRequest {
         result.request.url.fragment = nil
         result.request.options.mayReplay =
             request.options.mayReplay && request.method.isIdempotent
-        if original.context.description.isStreamed { result.request.options.isStreamed = true }
+        if original.task.description.isStreamed { result.request.options.isStreamed = true }
         if !request.url.hasOrigin(of: original.request.url) {
             result.request.headers = RedirectDecision.headers(
-                of: request, withoutCredentialsOf: original.request, bound: original.boundHeaders)
+                of: request, withoutCredentialsOf: original.request,
+                bound: original.adaptation.boundHeaders)
             result.request.body?.withholdSecretTrailers(
                 of: original.request.body, original.request.options.secretNames)
-            result.boundHeaders = []
+            result.adaptation.boundHeaders = []
         }
-        guard var key = original.keyRequest else { return result }
+        guard var key = original.adaptation.keyRequest else { return result }
         key.method = request.method
         key.headers = result.request.headers
         if !request.body.isSame(as: original.request.body) { key.body = request.body }
         if result.request.url != original.request.url {
             key.url = result.request.url
-            if result.cacheURL != nil { result.cacheURL = key.url }
+            if result.adaptation.keyURL != nil { result.adaptation.keyURL = key.url }
         }
-        result.cacheKey = CacheKeyBuilder.key(for: key, identity: original.cacheIdentity)
+        result.adaptation.key = CacheKeyBuilder.key(for: key, identity: original.cacheIdentity)
         return result
     }
 

@@ -118,13 +118,13 @@ enum URLBuilder {
 
 extension RequestError {
     /// Names a request that was built, unless the error names one already.
-    mutating func name(_ request: TransportRequest, of context: TaskContext) {
+    mutating func name(_ request: TransportRequest, of task: RequestTask) {
         guard endpoint == nil else { return }
-        name(endpoint: context.description.endpoint, method: request.method, url: request.url)
+        name(endpoint: task.description.endpoint, method: request.method, url: request.url)
     }
 
     /// Names the request of a task by its description, unless the error names one already.
-    mutating func name(_ context: TaskContext) { name(context.description, context.configuration) }
+    mutating func name(_ task: RequestTask) { name(task.description, task.configuration) }
 
     /// Names a request by its description, unless the error names one already.
     package mutating func name(

@@ -21,7 +21,7 @@ struct CacheEntries: Sendable {
 
     /// The key of the entry of a request, with its credentials unless it has a cache identity.
     func key(_ key: CacheKey, of pipelineRequest: PipelineRequest) -> CacheKey {
-        let credentials = pipelineRequest.credentials
+        let credentials = pipelineRequest.cache.credentials
         return self.key(
             key, credentials: pipelineRequest.cacheIdentity == nil ? credentials?.digest : nil)
     }
@@ -35,15 +35,15 @@ struct CacheEntries: Sendable {
     ///
     /// A large body is read in parts if the request is streamed and `isWhole` is false.
     func read(
-        _ key: CacheKey, _ context: TaskContext, isWhole: Bool = false
+        _ key: CacheKey, _ task: RequestTask, isWhole: Bool = false
     ) async throws(RequestError) -> StoredResponse? {
-        let isInParts = context.description.isStreamed && !isWhole
+        let isInParts = task.description.isStreamed && !isWhole
         let reading = writes.reading(of: key)
         switch reading {
         case .entry(let entry): return isInParts ? entry : try await entry.whole()
         case .removed: return nil
         case .unknown, .unknownExcept:
-            defer { emitProblems(context) }
+            defer { emitProblems(task) }
             let entry =
                 isInParts ? try await store.entryInParts(for: key) : try await store.entry(for: key)
             guard let entry, case .unknownExcept(let selections) = reading else { return entry }
@@ -53,16 +53,16 @@ struct CacheEntries: Sendable {
     }
 
     /// Counts and reports the use of a stored response.
-    func hit(age: Duration, _ source: Response.Source, _ context: TaskContext) {
+    func hit(age: Duration, _ source: Response.Source, _ task: RequestTask) {
         writes.counters.hit(source)
-        context.emit(.cacheHit(age: age, source: source))
+        task.emit(.cacheHit(age: age, source: source))
     }
 
     /// Counts and reports a lookup without a usable response.
-    func missed(_ reason: CacheMissReason, _ context: TaskContext) {
+    func missed(_ reason: CacheMissReason, _ task: RequestTask) {
         writes.counters.miss(reason)
-        context.keep(cacheMiss: reason)
-        context.emit(.cacheMiss(reason))
+        task.keep(cacheMiss: reason)
+        task.emit(.cacheMiss(reason))
     }
 
     /// The response that the closures of the configuration and the endpoint let the store have; `nil` if they refuse.
@@ -84,7 +84,7 @@ struct CacheEntries: Sendable {
         var chosen = response
         for closure in closures {
             guard let next = closure(chosen) else {
-                pipelineRequest.context.emit(.cacheNotStored(.refusedByClosure))
+                pipelineRequest.task.emit(.cacheNotStored(.refusedByClosure))
                 return nil
             }
             chosen = next
@@ -93,15 +93,15 @@ struct CacheEntries: Sendable {
         return chosen
     }
 
-    private func emitProblems(_ context: TaskContext) {
-        guard context.isObserved else { return }
-        for problem in store.takeProblems() { context.emit(.storeProblem(problem)) }
+    private func emitProblems(_ task: RequestTask) {
+        guard task.isObserved else { return }
+        for problem in store.takeProblems() { task.emit(.storeProblem(problem)) }
     }
 
-    private func emitEvictions(_ context: TaskContext) {
-        guard context.isObserved, let store = store as? any EvictionReporting else { return }
+    private func emitEvictions(_ task: RequestTask) {
+        guard task.isObserved, let store = store as? any EvictionReporting else { return }
         let count = store.takeEvictions()
-        if count > 0 { context.emit(.cacheEvicted(entries: count)) }
+        if count > 0 { task.emit(.cacheEvicted(entries: count)) }
     }
 
     /// Queues the removal of an entry; from now on, reads do not find it.
@@ -109,7 +109,7 @@ struct CacheEntries: Sendable {
 
     /// Reports that a response is not stored, because it may belong to another user than its key.
     func refuse(_ pipelineRequest: PipelineRequest) {
-        pipelineRequest.context.emit(.cacheWriteFailed(.credentialsChanged))
+        pipelineRequest.task.emit(.cacheWriteFailed(.credentialsChanged))
     }
 
     /// Calls a closure with the complete response: at once, or when a streamed body has been read to its end.
@@ -133,7 +133,7 @@ struct CacheEntries: Sendable {
         channel.copy(to: copy)
         channel.beforeEnd { [head = response.withoutStream()] in
             guard let complete = head.completed(by: copy) else {
-                return pipelineRequest.context.emit(
+                return pipelineRequest.task.emit(
                     .cacheWriteFailed(.streamNotCopied(limit: limit)))
             }
             await store(complete)
@@ -148,12 +148,12 @@ struct CacheEntries: Sendable {
     /// Writes an entry, queued or before this returns (`cache.writesAsynchronously`), and emits the result.
     func write(_ entry: StoredResponse, for key: CacheKey, _ pipelineRequest: PipelineRequest) async
     {
-        let context = pipelineRequest.context
+        let task = pipelineRequest.task
         let report: @Sendable (RequestError?) -> Void = { failure in
-            emitProblems(context)
+            emitProblems(task)
             writes.counters.stored(isSuccess: failure == nil)
-            context.emit(failure.map { .cacheWriteFailed($0) } ?? .cacheStored(bytes: entry.size))
-            emitEvictions(context)
+            task.emit(failure.map { .cacheWriteFailed($0) } ?? .cacheStored(bytes: entry.size))
+            emitEvictions(task)
         }
         if pipelineRequest.description.cache.writesAsynchronously {
             let hasRoom = writes.enqueue(
@@ -180,22 +180,22 @@ struct CacheEntries: Sendable {
 extension CacheRules {
     /// The rules of a request.
     ///
-    /// - Parameter context: Its description and its configuration are read in place: a copy of both costs more than the
+    /// - Parameter task: Its description and its configuration are read in place: a copy of both costs more than the
     ///   rules.
-    package init(_ context: TaskContext) {
-        let own = context.description.hasRareMembers ? context.description.cache : nil
+    package init(_ task: RequestTask) {
+        let own = task.description.hasRareMembers ? task.description.cache : nil
         let policy =
-            if let policy = own?.policy { policy } else { context.configuration.cachePolicy }
+            if let policy = own?.policy { policy } else { task.configuration.cachePolicy }
         let identity =
             if let identity = own?.identity { identity } else {
-                context.configuration.cacheIdentity
+                task.configuration.cacheIdentity
             }
         self.init(
             policy: policy == .httpThenLoad ? .http : policy,
-            cacheSeconds: context.description.cacheSeconds,
-            cacheVersion: context.description.cacheVersion,
-            appVersion: context.configuration.appVersion, identity: identity,
-            ignoresCache: context.description.ignoresCache,
-            isDownload: context.description.isDownload, maximumStaleness: own?.maximumStaleness)
+            cacheSeconds: task.description.cacheSeconds,
+            cacheVersion: task.description.cacheVersion,
+            appVersion: task.configuration.appVersion, identity: identity,
+            ignoresCache: task.description.ignoresCache,
+            isDownload: task.description.isDownload, maximumStaleness: own?.maximumStaleness)
     }
 }

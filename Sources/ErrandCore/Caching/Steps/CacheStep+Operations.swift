@@ -20,7 +20,7 @@ extension CacheStep {
             if let limit = transaction.rules.maximumStaleness {
                 .within(limit)
             } else {
-                pipelineRequest.context.deliversStored ? .anyAge : .within(.zero)
+                pipelineRequest.task.deliversStored ? .anyAge : .within(.zero)
             }
         return try await http.stored(acceptance)
     }
@@ -107,7 +107,7 @@ extension HTTPCacheTransaction {
             throw .cacheMiss(.noEntry)
         }
         let strategy = CacheStrategy.decide(
-            found.entry, requestHeaders: headers, now: context.clock.now, settings: settings)
+            found.entry, requestHeaders: headers, now: task.clock.now, settings: settings)
         let response: Response?
         switch strategy {
         case .fresh(let age): response = validated(found, .cacheFresh, age)
@@ -115,7 +115,7 @@ extension HTTPCacheTransaction {
             response = validated(found, .cacheStale, age)
         case .revalidate:
             guard let age = staleAge(of: found, acceptance) else {
-                entries.missed(.expired, context)
+                entries.missed(.expired, task)
                 throw .cacheMiss(.expired)
             }
             response = validated(found, .cacheStale, age)
@@ -134,7 +134,7 @@ extension HTTPCacheTransaction {
 
     private func staleAge(of found: Found, _ acceptance: StaleAcceptance) -> Duration? {
         acceptance.age(
-            of: found.entry, requestHeaders: headers, now: context.clock.now, settings: settings)
+            of: found.entry, requestHeaders: headers, now: task.clock.now, settings: settings)
     }
 
     /// The entry of a response that is stored by hand; `nil` if RFC 9111 does not store it.
@@ -144,7 +144,7 @@ extension HTTPCacheTransaction {
         _ original: Response, _ chosen: Response
     ) async -> (entry: StoredResponse, key: CacheKey)? {
         refresher.presence.note()
-        let now = context.clock.now
+        let now = task.clock.now
         var original = original
         original.source = .network
         guard mayStore(original, receivedAt: now),

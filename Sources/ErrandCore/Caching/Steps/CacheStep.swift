@@ -7,7 +7,7 @@ import Foundation
 /// again before use, because the validator may have become stricter. If the store fails, the request continues to the
 /// network; only ``CachePolicy/cacheOnly`` reports the failure. Cache time and version decide about freshness, and
 /// `Cache-Control` is ignored, except with ``CachePolicy/http`` (``HTTPCacheTransaction``).
-package final class CacheStep: Step {
+package final class CacheStep: OptionalStep {
     package typealias Validation =
         @Sendable (Response, RequestDescription) throws(RequestError) -> Void
 
@@ -29,9 +29,9 @@ package final class CacheStep: Step {
     }
 
     package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
-        let context = pipelineRequest.context
-        return context.description.cacheSeconds > 0 || context.description.cache.policy != nil
-            || context.configuration.cachePolicy != .cacheElseLoad
+        let task = pipelineRequest.task
+        return task.description.cacheSeconds > 0 || task.description.cache.policy != nil
+            || task.configuration.cachePolicy != .cacheElseLoad
             || refresher.presence.isUsed
                 && CacheInvalidation.mayChange(pipelineRequest.request.method)
     }
@@ -97,8 +97,8 @@ package final class CacheStep: Step {
     func transaction(_ pipelineRequest: PipelineRequest) throws(RequestError)
         -> CacheTransaction?
     {
-        let rules = CacheRules(pipelineRequest.context)
-        guard let store = pipelineRequest.context.services.store else {
+        let rules = CacheRules(pipelineRequest.task)
+        guard let store = pipelineRequest.task.services.store else {
             if rules.lookupPlan == .lookUpOnly || rules.lookupPlan == .contradiction {
                 throw .cacheMiss(
                     .noEntry,
@@ -117,7 +117,7 @@ package final class CacheStep: Step {
             pipelineRequest: pipelineRequest, rules: rules,
             entries: CacheEntries(
                 store: store, writes: writes,
-                ticket: TaskID.ticket(of: pipelineRequest.context.id)),
+                ticket: TaskID.ticket(of: pipelineRequest.task.id)),
             validate: validate,
             mayInvalidate: CacheInvalidation.mayChange(pipelineRequest.request.method)
                 && (rules.policy == .http || refresher.presence.isUsed))
@@ -164,13 +164,13 @@ final class CacheTransaction: Sendable {
     /// later steps add.
     func prepared(isDigestNeeded: Bool? = nil) async throws(RequestError) -> CacheTransaction {
         var pipelineRequest = pipelineRequest
-        if rules.identity == nil, pipelineRequest.credentials == nil {
+        if rules.identity == nil, pipelineRequest.cache.credentials == nil {
             pipelineRequest = try await pipelineRequest.recordingCredentials(
                 isDigestNeeded: isDigestNeeded ?? usesEntries)
         }
         var entries = entries
         if mayInvalidate || pipelineRequest.request.body != nil
-            || pipelineRequest.credentials?.digest != nil
+            || pipelineRequest.cache.credentials?.digest != nil
         {
             await entries.loadDigestKey()
         }
@@ -203,9 +203,9 @@ final class CacheTransaction: Sendable {
         for address in addresses {
             let keys = CacheKeyBuilder.httpKeys(for: address, identity: rules.identity)
             var digests: Set<String?> = [nil]
-            if rules.identity == nil, let credentials = pipelineRequest.credentials {
+            if rules.identity == nil, let credentials = pipelineRequest.cache.credentials {
                 // The response may have changed cookies, and other paths have other cookies.
-                let cookies = CookieStep.cookies(for: address, pipelineRequest.context)
+                let cookies = CookieStep.cookies(for: address, pipelineRequest.task)
                 digests.formUnion([credentials.digest, credentials.digest(cookies: cookies)])
             }
             for key in keys {
@@ -232,7 +232,7 @@ final class CacheTransaction: Sendable {
         guard let chosen = entries.responseToStore(response, pipelineRequest),
             let (entry, key) = made(chosen)
         else { return }
-        pipelineRequest.context.keep { [entries] in entries.remove(key) }
+        pipelineRequest.task.keep { [entries] in entries.remove(key) }
         await entries.write(entry, for: key, pipelineRequest)
     }
 
@@ -241,14 +241,14 @@ final class CacheTransaction: Sendable {
         guard let key else { return refuse(.noKey) }
         let entry = StoredResponse(
             response, rules: rules, tag: pipelineRequest.description.tag,
-            storedAt: pipelineRequest.context.clock.now)
+            storedAt: pipelineRequest.task.clock.now)
         return entry.map { ($0, key) } ?? refuse(.isFile)
     }
 
     private func refuse(
         _ reason: RequestEvent.StoreRefusal
     ) -> (entry: StoredResponse, key: CacheKey)? {
-        pipelineRequest.context.emit(.cacheNotStored(reason))
+        pipelineRequest.task.emit(.cacheNotStored(reason))
         return nil
     }
 
@@ -268,10 +268,10 @@ final class CacheTransaction: Sendable {
     ) async -> Result<Response, RequestError> {
         switch await search(lookup) {
         case .found(let response, let age):
-            entries.hit(age: age, response.source, pipelineRequest.context)
+            entries.hit(age: age, response.source, pipelineRequest.task)
             return .success(response)
         case .missed(let reason, let cause):
-            if isFirst { entries.missed(reason, pipelineRequest.context) }
+            if isFirst { entries.missed(reason, pipelineRequest.task) }
             var error = cause ?? .cacheMiss(reason)
             error.cacheMiss = reason
             return .failure(error)
@@ -293,7 +293,7 @@ final class CacheTransaction: Sendable {
         }
         let entry: StoredResponse?
         do throws(RequestError) {
-            entry = try await entries.read(key, pipelineRequest.context)
+            entry = try await entries.read(key, pipelineRequest.task)
         } catch {
             return .missed(error.cacheMiss ?? .storeFailed, error)
         }
@@ -303,7 +303,7 @@ final class CacheTransaction: Sendable {
             case .accepted: rules.staleAcceptance
             case .fallback: .anyAge
             }
-        let now = pipelineRequest.context.clock.now
+        let now = pipelineRequest.task.clock.now
         switch rules.decide(entry, now: now, accepting: acceptance) {
         case .miss(let reason): return .missed(reason, nil)
         case .hit(let age):
@@ -334,7 +334,7 @@ final class CacheTransaction: Sendable {
             miss.underlying = error
             return .missed(reason, miss)
         }
-        pipelineRequest.context.keep { [entries] in entries.remove(key) }
+        pipelineRequest.task.keep { [entries] in entries.remove(key) }
         return .found(response, age: age)
     }
 }

@@ -17,7 +17,7 @@ extension HTTPCacheTransaction {
         var whole = entry
         whole.status = 200
         let strategy = CacheStrategy.decide(
-            whole, requestHeaders: headers, now: context.clock.now, settings: settings)
+            whole, requestHeaders: headers, now: task.clock.now, settings: settings)
         guard case .fresh(let age) = strategy else { return nil }
         var narrowed = entry
         (narrowed.headers, narrowed.body) = (wanted.headers, wanted.body)
@@ -27,7 +27,7 @@ extension HTTPCacheTransaction {
     /// Stores a part, together with the stored one if both belong to the same representation; a complete
     /// representation is stored as one.
     func storePart(of response: Response, requestedAt: Date) async {
-        let now = context.clock.now
+        let now = task.clock.now
         guard response.statusCode == 206, response.source == .network, isForRequestedURL(response),
             response.channel == nil, response.decodedCoding == nil,
             VaryingFields(response.headers).names.isEmpty,
@@ -63,14 +63,14 @@ extension HTTPCacheTransaction {
     /// Whether a response may be stored; emits the refusal.
     func checkStorable(_ response: Response, receivedAt now: Date) -> Bool {
         let isStorable = mayStore(response, receivedAt: now)
-        if !isStorable { context.emit(.cacheNotStored(.notAllowed)) }
+        if !isStorable { task.emit(.cacheNotStored(.notAllowed)) }
         return isStorable
     }
 
-    func refuseVariant() { context.emit(.cacheNotStored(.unknownVariant)) }
+    func refuseVariant() { task.emit(.cacheNotStored(.unknownVariant)) }
 
     private func part() async -> StoredResponse? {
-        guard let entry = (try? await entries.read(key.ofPart, context, isWhole: true)) ?? nil,
+        guard let entry = (try? await entries.read(key.ofPart, task, isWhole: true)) ?? nil,
             rules.mismatch(entry) == nil
         else { return nil }
         return entry

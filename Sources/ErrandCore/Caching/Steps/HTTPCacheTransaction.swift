@@ -14,7 +14,7 @@ final class HTTPCacheTransaction: Sendable {
     let requestControl: RequestCacheControl
     let key: CacheKey
 
-    var context: TaskContext { pipelineRequest.context }
+    var task: RequestTask { pipelineRequest.task }
     var settings: CachePolicy.HTTPSettings { pipelineRequest.configuration.httpCache }
 
     /// `nil` if the request bypasses the store; then nothing is looked up, recorded or hashed.
@@ -37,7 +37,8 @@ final class HTTPCacheTransaction: Sendable {
         headers = CookieStep.headersWithCookies(pipelineRequest)
         key = entries.key(
             CacheKeyBuilder.httpKey(
-                for: pipelineRequest.cacheURL ?? request.url, request, identity: rules.identity),
+                for: pipelineRequest.adaptation.keyURL ?? request.url, request,
+                identity: rules.identity),
             of: pipelineRequest)
     }
 
@@ -53,13 +54,13 @@ final class HTTPCacheTransaction: Sendable {
         if found.entry.isRedirect { return try await follow(found, next) }
         let control = CacheControl(found.entry.headers)
         let strategy = CacheStrategy.decide(
-            found.entry, control, requestControl, now: context.clock.now, settings: settings)
+            found.entry, control, requestControl, now: task.clock.now, settings: settings)
         // A background revalidation is unnecessary if the entry has become fresh since it was started.
         if pipelineRequest.description.isBackgroundRevalidation, !strategy.isFresh {
             return try await load(next, found: found)
         }
         // `StoredThenLoadStep` has delivered the stored response, which is now revalidated at any age.
-        if context.deliversStored, !requestControl.isOnlyIfCached {
+        if task.deliversStored, !requestControl.isOnlyIfCached {
             return try await load(next, found: found)
         }
         switch strategy {
@@ -79,7 +80,7 @@ final class HTTPCacheTransaction: Sendable {
             if requestControl.isOnlyIfCached, let response = staleResponse(found) {
                 return response
             }
-            entries.missed(.expired, context)
+            entries.missed(.expired, task)
             if requestControl.isOnlyIfCached { return try gatewayTimeout(.expired) }
             return try await load(next, found: found)
         }
@@ -117,7 +118,7 @@ final class HTTPCacheTransaction: Sendable {
                 let field = headers[.range],
                 let range = ByteRange.within(field, count: found.entry.bodyCount),
                 case .fresh(let age) = CacheStrategy.decide(
-                    found.entry, requestHeaders: headers, now: context.clock.now, settings: settings
+                    found.entry, requestHeaders: headers, now: task.clock.now, settings: settings
                 ),
                 let response = validated(found, .cacheFresh, age, range: range)
             {
@@ -125,7 +126,7 @@ final class HTTPCacheTransaction: Sendable {
             }
         }
         if requestControl.isOnlyIfCached { return try gatewayTimeout(.noEntry) }
-        let beganAt = context.clock.now
+        let beganAt = task.clock.now
         let response = try await next(pipelineRequest)
         if isGet {
             await storePart(of: response, requestedAt: requestTime(of: response, since: beganAt))
@@ -143,14 +144,14 @@ final class HTTPCacheTransaction: Sendable {
 
     func lookUp() async -> Found? {
         do throws(RequestError) {
-            guard let first = try await entries.read(key, context) else { return missed(.noEntry) }
+            guard let first = try await entries.read(key, task) else { return missed(.noEntry) }
             guard let index = VariantIndex(first) else {
                 return usable(Found(key: key, entry: first))
             }
             var best: Found?
             for fields in index.lists {
                 let variant = await variantKey(index, fields)
-                guard let entry = try await entries.read(variant, context) else { continue }
+                guard let entry = try await entries.read(variant, task) else { continue }
                 // The most recent of several matching responses is used (RFC 9111 §4.1).
                 if let best, best.entry.storedAt >= entry.storedAt { continue }
                 best = Found(key: variant, entry: entry)
@@ -167,7 +168,7 @@ final class HTTPCacheTransaction: Sendable {
     }
 
     private func missed(_ reason: CacheMissReason) -> Found? {
-        entries.missed(reason, context)
+        entries.missed(reason, task)
         return nil
     }
 
@@ -207,7 +208,7 @@ final class HTTPCacheTransaction: Sendable {
         let control = control ?? CacheControl(found.entry.headers)
         guard var response = response(of: found, source, age, control) else {
             entries.remove(found.key)
-            entries.missed(.invalidData, context)
+            entries.missed(.invalidData, task)
             return nil
         }
         if pipelineRequest.request.method == .head { response.body = .data(Data()) }
@@ -216,11 +217,11 @@ final class HTTPCacheTransaction: Sendable {
             try validate(response, pipelineRequest.description)
         } catch {
             entries.remove(found.key)
-            entries.missed(.rejectedByValidator, context)
+            entries.missed(.rejectedByValidator, task)
             return nil
         }
-        context.keep { [entries, key = found.key] in entries.remove(key) }
-        entries.hit(age: age, source, context)
+        task.keep { [entries, key = found.key] in entries.remove(key) }
+        entries.hit(age: age, source, task)
         return response
     }
 
@@ -228,15 +229,15 @@ final class HTTPCacheTransaction: Sendable {
 
     /// Sends the request, as a conditional request if the stored response has a validator.
     func load(_ next: Next, found: Found?) async throws(RequestError) -> Response {
-        let beganAt = context.clock.now
+        let beganAt = task.clock.now
         let conditions = found.map { Revalidation.conditions(for: $0.entry) } ?? [:]
         let isConditional = !conditions.isEmpty && pipelineRequest.request.method == .get
         let redirects = CachedRedirects { await self.storeRedirect($0, since: beganAt) }
         let outgoing = pipelineRequest.changed {
-            $0.redirects = redirects
+            $0.cache.redirects = redirects
             guard isConditional else { return }
             $0.request.headers.append(contentsOf: conditions)
-            $0.isRevalidation = true
+            $0.cache.isRevalidation = true
         }
         let response: Response
         do {
@@ -254,7 +255,7 @@ final class HTTPCacheTransaction: Sendable {
             return response
         }
         guard let found, isConditional, response.status == 304 else {
-            let times = (requestedAt, context.clock.now)
+            let times = (requestedAt, task.clock.now)
             // `store` checks a complete response itself.
             guard response.channel != nil, mayStore(response, receivedAt: times.1) else {
                 await store(response, times, replacing: found)
@@ -276,14 +277,14 @@ final class HTTPCacheTransaction: Sendable {
     /// The time at which the request of a response was sent; queueing and failed attempts add no age.
     func requestTime(of response: Response, since began: Date) -> Date {
         guard let took = response.timings.last?.finished else { return began }
-        return max(began, context.clock.now - took / .seconds(1))
+        return max(began, task.clock.now - took / .seconds(1))
     }
 
     /// The stored response, if it may replace an error, or a failure status that the endpoint accepts (RFC 5861 §4).
     private func staleResponse(after error: RequestError?, _ found: Found) -> Response? {
         guard error.map({ rules.fallsBack(after: $0) }) ?? true,
             let age = CacheStrategy.ageForStaleIfError(
-                found.entry, requestHeaders: headers, now: context.clock.now, settings: settings)
+                found.entry, requestHeaders: headers, now: task.clock.now, settings: settings)
         else { return nil }
         return validated(found, .cacheStale, age)?.used(after: error)
     }
@@ -295,7 +296,7 @@ final class HTTPCacheTransaction: Sendable {
         guard isForRequestedURL(response),
             var entry = Revalidation.confirmed(
                 found.entry, by: response.headers, requestedAt: requestedAt,
-                receivedAt: context.clock.now, keepsCookies: keepsCookies),
+                receivedAt: task.clock.now, keepsCookies: keepsCookies),
             var updated = entry.response(to: pipelineRequest.request.url, source: .revalidated)
         else { return nil }
         do throws(RequestError) {
@@ -310,8 +311,8 @@ final class HTTPCacheTransaction: Sendable {
         updated.timings = response.timings
         updated.httpVersion = response.httpVersion
         updated.remoteAddress = response.remoteAddress
-        context.keep { [entries, key = found.key] in entries.remove(key) }
-        entries.hit(age: .zero, .revalidated, context)
+        task.keep { [entries, key = found.key] in entries.remove(key) }
+        entries.hit(age: .zero, .revalidated, task)
         entry.setExpiry(settings)
         await entries.write(entry, for: found.key, pipelineRequest, of: updated)
         return updated
@@ -328,7 +329,7 @@ final class HTTPCacheTransaction: Sendable {
 
     /// Whether an entry has the cookies of a response: its key is bound to the user to whom the server sent them.
     var keepsCookies: Bool {
-        (rules.identity != nil || pipelineRequest.credentials?.digest != nil)
+        (rules.identity != nil || pipelineRequest.cache.credentials?.digest != nil)
             && !pipelineRequest.hasChangedUser
     }
 
@@ -366,7 +367,7 @@ final class HTTPCacheTransaction: Sendable {
         let fields = VaryingFields(response.headers)
         let storageKey = await storageKey(for: fields, like: entry)
         guard let entryKey = storageKey else { return refuseVariant() }
-        context.keep { [entries] in entries.remove(entryKey) }
+        task.keep { [entries] in entries.remove(entryKey) }
         await entries.write(entry, for: entryKey, pipelineRequest)
     }
 
@@ -378,7 +379,7 @@ final class HTTPCacheTransaction: Sendable {
         else { return }
         let freshening = Revalidation.freshened(
             found.entry, byHead: response.headers, requestedAt: requestedAt,
-            receivedAt: context.clock.now, keepsCookies: keepsCookies)
+            receivedAt: task.clock.now, keepsCookies: keepsCookies)
         switch freshening {
         case .updated(var entry):
             entry.setExpiry(settings)
@@ -397,7 +398,7 @@ final class HTTPCacheTransaction: Sendable {
         let isHidden =
             fields.names.contains { $0 == "authorization" } && !headers.contains(.authorization)
         guard !isHidden else { return nil }
-        let existing = (try? await entries.read(key, context)) ?? nil
+        let existing = (try? await entries.read(key, task)) ?? nil
         var index: VariantIndex
         if var known = existing.flatMap({ VariantIndex($0) }) {
             guard known.note(fields) else { return await variantKey(known, fields) }

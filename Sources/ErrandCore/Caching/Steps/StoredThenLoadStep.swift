@@ -5,22 +5,23 @@ import ErrandTransport
 /// The step runs outside coalescing, because requests that share a transfer each get the stored response, and inside
 /// the interceptors, which run once: they get the response of the network, or the stored one if the network fails.
 /// ``StoredThenLoaded`` decides about deliveries and the end.
-package final class StoredThenLoadStep: Step {
+package final class StoredThenLoadStep: OptionalStep {
     private let cache: CacheStep
 
     init(cache: CacheStep) { self.cache = cache }
 
     package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
-        pipelineRequest.context.deliversStored
+        pipelineRequest.task.deliversStored
     }
 
     nonisolated(nonsending) package func run(
         _ pipelineRequest: PipelineRequest, next: Next
     ) async throws(RequestError) -> Response {
         var course = StoredThenLoaded()
-        let stored = try await stored(pipelineRequest)
-        if course.handle(stored == nil ? .missed : .stored) == .deliverStored {
-            pipelineRequest.context.deliverStored()
+        let found = try await stored(pipelineRequest)
+        let stored = found?.stored
+        if course.handle(found == nil ? .missed : .stored) == .deliverStored, let found {
+            pipelineRequest.task.deliverStored(found.outcome)
         }
         let result: Result<Response, RequestError>
         do throws(RequestError) {
@@ -36,12 +37,12 @@ package final class StoredThenLoadStep: Step {
         }
         switch course.handle(Self.event(of: result, stored)) {
         case .end(.loaded(let isRepeated)):
-            if isRepeated { pipelineRequest.context.markStoredAsRepeated() }
+            if isRepeated { pipelineRequest.task.markStoredAsRepeated() }
         case .end(.storedRemains):
             guard let stored, case .failure(var error) = result else { break }
-            error.name(pipelineRequest.request, of: pipelineRequest.context)
-            pipelineRequest.context.emit(.storedResponseKept(error))
-            pipelineRequest.context.markStoredAsRepeated()
+            error.name(pipelineRequest.request, of: pipelineRequest.task)
+            pipelineRequest.task.emit(.storedResponseKept(error))
+            pipelineRequest.task.markStoredAsRepeated()
             return stored.used(after: error)
         case .end, .none, .deliverStored: break
         }
@@ -49,13 +50,15 @@ package final class StoredThenLoadStep: Step {
     }
 
     /// The stored response, after the processors and the decoder have accepted it; `nil` if there is none.
-    private func stored(_ pipelineRequest: PipelineRequest) async throws(RequestError) -> Response?
-    {
+    private func stored(
+        _ pipelineRequest: PipelineRequest
+    ) async throws(RequestError) -> (stored: Response, outcome: TaskOutcome)? {
         do throws(RequestError) {
             let stored = try await cache.lookUp(pipelineRequest)
-            let refined = try await ProcessStep().refine(stored, of: pipelineRequest)
-            pipelineRequest.context.keepStored(refined)
-            return stored
+            let refined = try await ProcessStep.refine(stored, of: pipelineRequest)
+            return (
+                stored, TaskOutcome(result: .success(refined.response), output: refined.output)
+            )
         } catch {
             // Without a usable stored response the network decides, as with the other policies.
             if pipelineRequest.scope.isCancelled || error.isCancellation { throw error }
@@ -76,9 +79,9 @@ package final class StoredThenLoadStep: Step {
     }
 }
 
-extension TaskContext {
+extension RequestTask {
     /// Whether a stored response is delivered before the network's.
-    var deliversStored: Bool {
+    package var deliversStored: Bool {
         (description.cache.policy ?? configuration.cachePolicy).deliversStored
             && !description.isStreamed
     }

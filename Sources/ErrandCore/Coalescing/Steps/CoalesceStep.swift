@@ -6,7 +6,7 @@ import Synchronization
 /// Handles a request that is identical to one in progress, according to the duplicate policy.
 ///
 /// Requests with the policy `.allow` are neither tracked nor joined.
-package final class CoalesceStep: Step {
+package final class CoalesceStep: OptionalStep {
     private let sharedTransfers: SharedTransferTable
     private let queue = Mutex<SerialRequestQueue<CoalescingKey>?>(nil)
     private let streams = StreamDuplicates()
@@ -14,7 +14,7 @@ package final class CoalesceStep: Step {
     init(sharedTransfers: SharedTransferTable) { self.sharedTransfers = sharedTransfers }
 
     package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
-        pipelineRequest.context.description.sending.duplicates != .allow
+        pipelineRequest.task.description.sending.duplicates != .allow
     }
 
     nonisolated(nonsending) package func run(
@@ -29,7 +29,7 @@ package final class CoalesceStep: Step {
         }
         let pipelineRequest = try await pipelineRequest.recordingCredentials(isDigestNeeded: true)
         let new = SharedTransfer(
-            leader: pipelineRequest.context, credentials: pipelineRequest.credentials?.digest)
+            leader: pipelineRequest.task, credentials: pipelineRequest.cache.credentials?.digest)
         switch policy {
         case .allow: return try await next(pipelineRequest)
         case .cancelPrevious: sharedTransfers.replace(key, with: new)?.cancel()
@@ -42,7 +42,7 @@ package final class CoalesceStep: Step {
             }
         case .join:
             if let (sharedTransfer, id) = sharedTransfers.join(
-                key, as: pipelineRequest.context, orAdd: new)
+                key, as: pipelineRequest.task, orAdd: new)
             {
                 return try await follow(sharedTransfer, as: id, pipelineRequest)
             }
@@ -54,11 +54,11 @@ package final class CoalesceStep: Step {
         _ sharedTransfer: SharedTransfer, key: CoalescingKey, pipelineRequest: PipelineRequest,
         next: Next
     ) async throws(RequestError) -> Response {
-        // The transfer has its own context: it continues if the request that started it is cancelled or suspended.
+        // The transfer has its own task: it continues if the request that started it is cancelled or suspended.
         var own = pipelineRequest
-        own.context = TaskContext(sharedTransfer: sharedTransfer, of: pipelineRequest.context)
-        own.scope = own.context.scope
-        sharedTransfer.run(own.context) { [own] in
+        own.task = RequestTask(sharedTransfer: sharedTransfer, of: pipelineRequest.task)
+        own.scope = own.task.scope
+        sharedTransfer.run(own.task) { [own] in
             Task {
                 let result: SharedTransfer.Outcome
                 do throws(RequestError) {
@@ -81,13 +81,13 @@ package final class CoalesceStep: Step {
         _ next: Next
     ) async throws(RequestError) -> Response {
         let queue = queue.withLock { $0.whenNeeded() }
-        let clock = pipelineRequest.context.clock
+        let clock = pipelineRequest.task.clock
         let startedAt = clock.uptime
         var waited = false
-        let ticket = TaskID.ticket(of: pipelineRequest.context.id)
+        let ticket = TaskID.ticket(of: pipelineRequest.task.id)
         let isAdmitted = await queue.enter(key, ticket: ticket, pipelineRequest.scope) {
             waited = true
-            pipelineRequest.context.emit(.queued)
+            pipelineRequest.task.emit(.queued)
         }
         guard isAdmitted else {
             new.leave(SharedTransfer.leaderID)
@@ -97,21 +97,21 @@ package final class CoalesceStep: Step {
         try pipelineRequest.scope.check()
         // Requests with another policy, or requests that joined the transfer of an ended one, may be in progress.
         while !sharedTransfers.add(key, new) {
-            if !waited { pipelineRequest.context.emit(.queued) }
+            if !waited { pipelineRequest.task.emit(.queued) }
             waited = true
             await sharedTransfers.sharedTransfer(of: key)?.watch(pipelineRequest.scope)
             guard pipelineRequest.scope.isCancelled else { continue }
             new.leave(SharedTransfer.leaderID)
             throw .cancelled
         }
-        if waited { pipelineRequest.context.emit(.dequeued(after: clock.uptime - startedAt)) }
+        if waited { pipelineRequest.task.emit(.dequeued(after: clock.uptime - startedAt)) }
         return try await lead(new, key: key, pipelineRequest: pipelineRequest, next: next)
     }
 
     private func follow(
         _ sharedTransfer: SharedTransfer, as id: Int, _ pipelineRequest: PipelineRequest
     ) async throws(RequestError) -> Response {
-        pipelineRequest.context.emit(.joined)
+        pipelineRequest.task.emit(.joined)
         let response: Response
         do throws(RequestError) {
             response = try await outcomeForMember(sharedTransfer, as: id, pipelineRequest.scope)
@@ -198,15 +198,15 @@ struct CoalescingKey: Hashable, Sendable {
             }
         }
         self.authenticators = authenticators
-        cookieJar = CookieStep.jar(of: pipelineRequest.context).map { ObjectIdentifier($0) }
-        var rules = CacheRules(pipelineRequest.context)
+        cookieJar = CookieStep.jar(of: pipelineRequest.task).map { ObjectIdentifier($0) }
+        var rules = CacheRules(pipelineRequest.task)
         rules.cacheSeconds = max(0, rules.cacheSeconds)
         cacheRules = rules
         decider =
             pipelineRequest.configuration.redirectDecider == nil
             ? nil
             : Decider(
-                configuration: ObjectIdentifier(pipelineRequest.context.sharedConfiguration),
+                configuration: ObjectIdentifier(pipelineRequest.task.sharedConfiguration),
                 endpoint: pipelineRequest.description.endpoint)
     }
 }

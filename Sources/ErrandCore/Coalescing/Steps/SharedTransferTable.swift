@@ -8,7 +8,7 @@ package final class SharedTransferTable: Sendable {
 
     /// Joins the transfer of a key if its credentials are the same; otherwise adds `new` and returns `nil`.
     func join(
-        _ key: CoalescingKey, as member: TaskContext, orAdd new: SharedTransfer
+        _ key: CoalescingKey, as member: RequestTask, orAdd new: SharedTransfer
     ) -> (sharedTransfer: SharedTransfer, id: Int)? {
         while true {
             let found = sharedTransfers.withLock { sharedTransfers -> SharedTransfer? in

@@ -6,30 +6,30 @@ import Synchronization
 /// A streamed request counts as a duplicate only of other streamed requests, and until its stream ends.
 final class StreamDuplicates: Sendable {
     /// The latest streamed request of each key that has not ended.
-    private let latest = Mutex<[CoalescingKey: TaskContext]>([:])
+    private let latest = Mutex<[CoalescingKey: RequestTask]>([:])
     private let queue = Mutex<SerialRequestQueue<CoalescingKey>?>(nil)
 
     func run(
         _ pipelineRequest: PipelineRequest, _ key: CoalescingKey, _ next: Next
     ) async throws(RequestError) -> Response {
-        let context = pipelineRequest.context
+        let task = pipelineRequest.task
         switch pipelineRequest.description.sending.duplicates {
         // `.join` was refused when the request was described.
         case .allow, .join: return try await next(pipelineRequest)
         case .queue: return try await queued(pipelineRequest, key, next)
         case .reject:
             let isFirst = latest.withLock { latest in
-                if latest[key] == nil { latest[key] = context }
-                return latest[key] === context
+                if latest[key] == nil { latest[key] = task }
+                return latest[key] === task
             }
             guard isFirst else { throw CoalesceStep.duplicate(pipelineRequest) }
         case .cancelPrevious:
-            let previous = latest.withLock { $0.updateValue(context, forKey: key) }
-            if previous !== context { previous?.scope.cancel() }
+            let previous = latest.withLock { $0.updateValue(task, forKey: key) }
+            if previous !== task { previous?.scope.cancel() }
         }
         return try await Self.untilEnd(of: pipelineRequest, next) { [self] in
             let ended = latest.withLock { latest in
-                latest[key] === context ? latest.removeValue(forKey: key) : nil
+                latest[key] === task ? latest.removeValue(forKey: key) : nil
             }
             withExtendedLifetime(ended) {}
         }
@@ -39,17 +39,17 @@ final class StreamDuplicates: Sendable {
     private func queued(
         _ pipelineRequest: PipelineRequest, _ key: CoalescingKey, _ next: Next
     ) async throws(RequestError) -> Response {
-        let context = pipelineRequest.context
-        let startedAt = context.clock.uptime
+        let task = pipelineRequest.task
+        let startedAt = task.clock.uptime
         let queue = queue.withLock { $0.whenNeeded() }
         var waited = false
-        let ticket = TaskID.ticket(of: context.id)
+        let ticket = TaskID.ticket(of: task.id)
         let isAdmitted = await queue.enter(key, ticket: ticket, pipelineRequest.scope) {
             waited = true
-            context.emit(.queued)
+            task.emit(.queued)
         }
         guard isAdmitted else { throw .cancelled }
-        if waited { context.emit(.dequeued(after: context.clock.uptime - startedAt)) }
+        if waited { task.emit(.dequeued(after: task.clock.uptime - startedAt)) }
         return try await Self.untilEnd(of: pipelineRequest, next) { queue.leave(key) }
     }
 

@@ -8,14 +8,14 @@ import HTTPTypes
 ///
 /// It runs inside `RedirectStep`, so that each redirect gets credentials for its own URL, which
 /// Digest signs. After a redirect to another origin no credentials are added.
-package final class AuthenticateStep: Step {
+package final class AuthenticateStep: OptionalStep {
     package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
         Self.concerns(pipelineRequest)
     }
 
     private static func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
-        !pipelineRequest.context.configuration.servedHosts.isEmpty
-            && pipelineRequest.context.description.uses.contains(.authenticators)
+        !pipelineRequest.task.configuration.servedHosts.isEmpty
+            && pipelineRequest.task.description.uses.contains(.authenticators)
     }
 
     nonisolated(nonsending) package func run(
@@ -67,7 +67,7 @@ package final class AuthenticateStep: Step {
         case nil: break
         case .refreshing: return nil
         case .providing:
-            throw CredentialOperation.recursion(pipelineRequest.context.description.endpoint)
+            throw CredentialOperation.recursion(pipelineRequest.task.description.endpoint)
         }
         let scope = entry.authenticator.scope(of: pipelineRequest.request.url)
         // The round is read before the credentials. A refresh in between is then not missed: at
@@ -109,7 +109,7 @@ private final class AuthenticatedRequest: Sendable {
         var request = try await calling { [self] in
             var copy = pipelineRequest.request
             try await entry.authenticator.apply(to: &copy)
-            if let credentials = pipelineRequest.credentials {
+            if let credentials = pipelineRequest.cache.credentials {
                 credentials.sent(authenticator: try await identity(of: copy))
             }
             return copy
@@ -199,10 +199,10 @@ private final class AuthenticatedRequest: Sendable {
     func resend(
         after first: Response, to sent: TransportRequest, _ next: Next, loss: RequestError? = nil
     ) async throws(RequestError) -> Response {
-        pipelineRequest.context.emit(.credentialsRefused(host: pipelineRequest.request.host ?? ""))
+        pipelineRequest.task.emit(.credentialsRefused(host: pipelineRequest.request.host ?? ""))
         switch try await refreshed(after: first, to: sent) {
         case .nothing:
-            pipelineRequest.context.emit(.credentialsNotRenewed(nil))
+            pipelineRequest.task.emit(.credentialsNotRenewed(nil))
             if let loss { throw loss }
             return first
         case .failed(var error):
@@ -211,10 +211,10 @@ private final class AuthenticatedRequest: Sendable {
                 error.underlying = CredentialOperation.interrupted
                 throw error
             }
-            pipelineRequest.context.emit(.credentialsNotRenewed(error))
+            pipelineRequest.task.emit(.credentialsNotRenewed(error))
             error.response = first
             throw error
-        case .renewed: pipelineRequest.context.emit(.credentialsRenewed)
+        case .renewed: pipelineRequest.task.emit(.credentialsRenewed)
         }
         // A consumed body cannot be sent again; later requests use the new credentials.
         guard sent.body?.isConsumed != true else {
@@ -234,7 +234,7 @@ private final class AuthenticatedRequest: Sendable {
         after first: Response, to sent: TransportRequest
     ) async throws(RequestError) -> RefreshOutcome {
         let refusal = CredentialRefresher.Refusal(
-            scope: scope, round: round, clock: pipelineRequest.context.clock,
+            scope: scope, round: round, clock: pipelineRequest.task.clock,
             refresh: { [entry] in await Self.refresh(entry.authenticator, after: first, to: sent) })
         var outcome = RefreshOutcome.nothing
         try await pipelineRequest.pausing(true) { () throws(RequestError) in

@@ -12,14 +12,14 @@ extension PipelineRequest {
         var identity = AddedCredentials.Identity.unknown
         if isDigestNeeded { identity = .known(try await AuthenticateStep.identity(of: self)) }
         return changed {
-            $0.credentials = AddedCredentials(
-                to: request.url, cookies: CookieStep.cookies(for: request.url, context),
+            $0.cache.credentials = AddedCredentials(
+                to: request.url, cookies: CookieStep.cookies(for: request.url, task),
                 authenticator: identity, own: ownCredentials)
         }
     }
 
     /// Whether the response may belong to another user than the cache key.
-    var hasChangedUser: Bool { cacheIdentity == nil && credentials?.haveChanged == true }
+    var hasChangedUser: Bool { cacheIdentity == nil && cache.credentials?.haveChanged == true }
 
     /// The secret header fields, the client certificate, and the secret arguments that processors have added to the
     /// query and the body after the cache key was made.
@@ -30,7 +30,7 @@ extension PipelineRequest {
             own.add(field: field, names)
         }
         if let client = request.options.security?.clientName { own.text += "\n!" + client }
-        guard let serialized else { return own }
+        guard let serialized = adaptation.serialized else { return own }
         if request.url.query != serialized.url.query {
             let known = Set(SecretArguments.pairs(serialized.url.query ?? "").map(\.text))
             for pair in SecretArguments.pairs(request.url.query ?? "")

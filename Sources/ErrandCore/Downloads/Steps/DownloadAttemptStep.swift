@@ -6,11 +6,11 @@ import Foundation
 /// The step runs inside retry, so that another attempt requests what the last one has not received, and outside
 /// validation, so that the body of an error response is not written to the file. A 416 response to a range therefore
 /// arrives as a validation error.
-package final class DownloadAttemptStep: Step {
+package final class DownloadAttemptStep: OptionalStep {
     package init() {}
 
     package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
-        pipelineRequest.context.description.isDownload
+        pipelineRequest.task.description.isDownload
     }
 
     nonisolated(nonsending) package func run(
@@ -39,8 +39,7 @@ private struct Attempt: Sendable {
             switch session.takeEnd() {
             case .complete(let response): return try await finish(response)
             case .existing(let file, let head):
-                await session.file.close(.discarded)
-                return try await KeptFile.response(file, session.plan, head)
+                return try await session.keep(file, head)
             case .restart(let error):
                 // Bytes that do not match their digest must not be resumed.
                 if error.code == .digestMismatch { session.discard() }
@@ -55,7 +54,7 @@ private struct Attempt: Sendable {
     private func receive() async {
         let workers = session.workers
         guard workers > 1 else { return await work(pipelineRequest) }
-        pipelineRequest.context.pause.expectSeveralTransfers()
+        pipelineRequest.task.pause.expectSeveralTransfers()
         await pipelineRequest.scope.withChild { scope in
             session.whenStopped { scope.cancel() }
             await withTaskGroup(of: Void.self) { group in
@@ -73,7 +72,7 @@ private struct Attempt: Sendable {
 
     private func work(_ pipelineRequest: PipelineRequest) async {
         while let segment = await session.next() {
-            let sink = FileSink(session, segment, pipelineRequest.context)
+            let sink = FileSink(session, segment, pipelineRequest.task)
             var request = pipelineRequest.moved(to: session.currentURL)
             request.sink = sink
             segment.apply(to: &request.request.headers)
@@ -85,7 +84,7 @@ private struct Attempt: Sendable {
             }
             let pause = session.ended(
                 segment, result, sink.action, RetryStep.policy(of: request),
-                now: request.context.clock.now)
+                now: request.task.clock.now)
             guard let pause else { continue }
             try? await request.sleep(for: pause)  // or until the attempt is over
             session.endPause()
@@ -107,30 +106,11 @@ private struct Attempt: Sendable {
     }
 
     private func finish(_ response: Response) async throws(RequestError) -> Response {
-        let (file, plan) = (session.file, session.plan)
-        let expectations = session.expectations
-        let digests = try await file.digests(expectations.algorithms)
-        if let mismatch = expectations.mismatch(in: digests) {
-            session.discard()
-            throw mismatch
-        }
+        let digests = try await session.verify()
         // After this check, a cancellation no longer prevents the finished file.
         try pipelineRequest.scope.check()
-        var response = response
-        let bytes = file.size
-        let placed = try await file.finish(
-            plan.existingFile, name: session.name,
-            attributes: FileAttributes(
-                plan, lastModified: response.headers[.lastModified]))
-        guard placed.isNew else { return try await KeptFile.response(placed.file, plan, response) }
-        response.setDownloadedFile(
-            DownloadedFile(
-                file: placed.file, bytes: bytes, resumedOffset: session.resumedOffset,
-                digests: DownloadedFile.Digest.Algorithm.allCases.compactMap { digests[$0] },
-                contentType: response.headers[.contentType],
-                suggestedName: response.suggestedFilename,
-                duration: pipelineRequest.context.clock.uptime - session.began))
-        return response
+        return try await session.finish(
+            response, digests, at: pipelineRequest.task.clock.uptime)
     }
 }
 
@@ -153,8 +133,8 @@ extension PipelineRequest {
         moved.request.url.fragment = nil
         if !url.hasOrigin(of: request.url) {
             moved.request.headers = RedirectDecision.headers(
-                of: moved.request, withoutCredentialsOf: request, bound: boundHeaders)
-            moved.boundHeaders = []
+                of: moved.request, withoutCredentialsOf: request, bound: adaptation.boundHeaders)
+            moved.adaptation.boundHeaders = []
         }
         return moved
     }

@@ -4,11 +4,11 @@ import ErrandTransport
 ///
 /// The step runs outside retry, so that the part file stays locked, and its digests continue, between attempts. A
 /// download that fails or is cancelled keeps the part file and its journal for the next start.
-package final class DownloadStep: Step {
+package final class DownloadStep: OptionalStep {
     package init() {}
 
     package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
-        pipelineRequest.context.description.isDownload
+        pipelineRequest.task.description.isDownload
     }
 
     nonisolated(nonsending) package func run(
@@ -25,10 +25,9 @@ package final class DownloadStep: Step {
                 destination.file, plan,
                 Response(status: .ok, url: request.url, source: .cacheFresh, attempts: 0))
         }
-        let (opened, file) = try Self.open(plan, destination, url: request.url)
-        let session = DownloadSession(
-            plan, opened, file, url: request.url,
-            began: pipelineRequest.context.clock.uptime)
+        let session = try DownloadSession.open(
+            plan, destination, url: request.url,
+            began: pipelineRequest.task.clock.uptime)
         var pipelineRequest = pipelineRequest
         pipelineRequest.download = session
         do {
@@ -39,31 +38,8 @@ package final class DownloadStep: Step {
             // The last attempt has closed the file.
             return try await next(pipelineRequest)
         } catch {
-            let isDiscarded =
-                error.code == .digestMismatch
-                || error.isCancellation
-                    && (pipelineRequest.context.discardsPart ?? !plan.keepsPartWhenCancelled)
-            await session.file.close(isDiscarded ? .discarded : .kept)
+            await session.close(after: error, discardsPart: pipelineRequest.task.discardsPart)
             throw error
         }
-    }
-
-    /// The greatest number of downloads of one URL to one destination at the same time.
-    private static let maximumParts = 100
-
-    /// Opens the part file; with ``DownloadPlan/ExistingFile/rename`` one that no other download uses.
-    private static func open(
-        _ plan: DownloadPlan, _ destination: DownloadDestination, url: HTTPURL
-    ) throws(RequestError) -> (DownloadDestination, PartFile) {
-        var destination = destination
-        for number in 2...maximumParts {
-            do throws(RequestError) {
-                return (destination, try PartFile(destination))
-            } catch {
-                guard plan.existingFile == .rename, error.isFileInUse else { throw error }
-            }
-            destination = try DownloadDestination(plan, url: url, number: number)
-        }
-        return (destination, try PartFile(destination))
     }
 }

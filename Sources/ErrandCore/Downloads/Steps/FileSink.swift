@@ -6,7 +6,7 @@ import Synchronization
 package final class FileSink: ResponseSink {
     private let session: DownloadSession
     private let request: SegmentRequest
-    private let context: TaskContext
+    private let task: RequestTask
     private let state = Mutex(State())
 
     private struct State {
@@ -15,10 +15,10 @@ package final class FileSink: ResponseSink {
         var url: HTTPURL?
     }
 
-    package init(_ session: DownloadSession, _ request: SegmentRequest, _ context: TaskContext) {
+    package init(_ session: DownloadSession, _ request: SegmentRequest, _ task: RequestTask) {
         self.session = session
         self.request = request
-        self.context = context
+        self.task = task
     }
 
     /// The action for the response head; `nil` before the head arrives.
@@ -27,7 +27,7 @@ package final class FileSink: ResponseSink {
     package func willSend(to url: HTTPURL) { state.withLock { $0.url = url } }
 
     package func accept(_ head: ResponseHead) -> Result<Bool, RequestError> {
-        let description = context.description
+        let description = task.description
         let acceptance = session.accept(
             request, head.status.code, head.headers, contentLength: head.contentLength,
             isAccepted: description.acceptsStatus(head.status.code)
@@ -39,9 +39,9 @@ package final class FileSink: ResponseSink {
 
     /// Sets the progress, to which all requests of the download then add their bytes.
     private func willContinue(at offset: Int64?, total: Int64?) {
-        if let offset { context.emitAsynchronously(.resumed(offset: offset)) }
+        if let offset { task.emitAsynchronously(.resumed(offset: offset)) }
         let resumed = session.resumedOffset
-        context.progress.updateAsynchronously {
+        task.updateProgressAsynchronously {
             ($0.bytesReceived, $0.totalBytesToReceive) = (offset ?? 0, total)
             $0.resumedBytes = resumed
         }
@@ -63,7 +63,7 @@ package final class FileSink: ResponseSink {
         }
         let rest = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(skipped))
         return session.write(rest, of: request, acceptance).map { count, wantsMore in
-            context.progress.updateAsynchronously { $0.bytesReceived += Int64(count) }
+            task.updateProgressAsynchronously { $0.bytesReceived += Int64(count) }
             return wantsMore
         }
     }

@@ -1,13 +1,13 @@
 import ErrandTransport
 
 /// Delays attempts according to the rate limits of host and tag, and learns limits from responses.
-package final class RateLimitStep: Step {
+package final class RateLimitStep: OptionalStep {
     private let rateLimiter: RateLimiter
 
     init(rateLimiter: RateLimiter) { self.rateLimiter = rateLimiter }
 
     package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
-        let configuration = pipelineRequest.context.sharedConfiguration
+        let configuration = pipelineRequest.task.sharedConfiguration
         return configuration.value.rateLimit != nil || configuration.value.learnsRateLimits
             || !configuration.value.hostRateLimits.isEmpty
             || !configuration.value.tagRateLimits.isEmpty
@@ -50,7 +50,7 @@ package final class RateLimitStep: Step {
                 RateLimiter.Bucket(
                     name: RateLimiter.name(of: pipelineRequest.description.tag), limit: tagLimit))
         }
-        return (buckets, rateLimiter.reserve(buckets, now: pipelineRequest.context.clock.uptime))
+        return (buckets, rateLimiter.reserve(buckets, now: pipelineRequest.task.clock.uptime))
     }
 
     /// Waits for the reserved tokens; returns them if the request is cancelled.
@@ -58,9 +58,9 @@ package final class RateLimitStep: Step {
         for buckets: [RateLimiter.Bucket], _ reserved: Duration, _ pipelineRequest: PipelineRequest
     ) async throws(RequestError) {
         guard reserved > .zero else { return }
-        let clock = pipelineRequest.context.clock
+        let clock = pipelineRequest.task.clock
         var delay = reserved
-        pipelineRequest.context.emit(.rateLimited(for: delay))
+        pipelineRequest.task.emit(.rateLimited(for: delay))
         // The server may have requested another pause meanwhile.
         while delay > .zero {
             do {
@@ -75,7 +75,7 @@ package final class RateLimitStep: Step {
 
     private func learn(from response: Response, _ pipelineRequest: PipelineRequest) {
         guard pipelineRequest.configuration.learnsRateLimits else { return }
-        let clock = pipelineRequest.context.clock
+        let clock = pipelineRequest.task.clock
         let headers = RateLimitHeaders(
             status: response.status.code, headers: response.headers, now: clock.now)
         rateLimiter.learn(headers, of: pipelineRequest.request.host ?? "", now: clock.uptime)

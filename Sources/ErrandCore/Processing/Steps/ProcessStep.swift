@@ -1,27 +1,39 @@
 import ErrandJSON
 
+/// A response that the processors have accepted, with its typed output.
+package struct Processed: Sendable {
+    package var response: Response
+    /// The decoded output of a typed endpoint.
+    package var output: (any Sendable)?
+
+    package init(_ response: Response, output: (any Sendable)? = nil) {
+        self.response = response
+        self.output = output
+    }
+}
+
 /// Runs the configuration's processors, then the endpoint's, then decodes the typed output.
-package final class ProcessStep: Step {
-    package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
-        let context = pipelineRequest.context
-        return context.description.decode != nil || context.description.jsonDecoder != nil
-            || context.description.hasRareMembers
-                && (context.description.errorDecoder != nil
-                    || !context.description.responseProcessors.isEmpty)
-            || context.description.removesNulls(context.configuration.json)
-            || !context.configuration.responseProcessors.isEmpty
-            || !context.configuration.errorProcessors.isEmpty
-            || context.configuration.errorRecovery != nil
+///
+/// It runs around the list of steps, because it adds the output to their response.
+package enum ProcessStep {
+    static func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
+        let task = pipelineRequest.task
+        return task.description.decode != nil || task.description.jsonDecoder != nil
+            || task.sharedConfiguration.hasProcessors
+            || task.description.removesNulls(task.sharedConfiguration)
+            || task.description.hasRareMembers
+                && (task.description.errorDecoder != nil
+                    || !task.description.responseProcessors.isEmpty)
     }
 
-    nonisolated(nonsending) package func run(
+    nonisolated(nonsending) static func run(
         _ pipelineRequest: PipelineRequest, next: Next
-    ) async throws(RequestError) -> Response {
+    ) async throws(RequestError) -> Processed {
         let failure: RequestError
         do {
             let response = try await next(pipelineRequest)
-            if pipelineRequest.description.isStreamed { return response }
-            if pipelineRequest.context.retriesProcessing {
+            if pipelineRequest.description.isStreamed { return Processed(response) }
+            if pipelineRequest.task.retriesProcessing {
                 return try await refine(response, orRepeat: pipelineRequest, next)
             }
             return try await refine(response, of: pipelineRequest)
@@ -32,16 +44,15 @@ package final class ProcessStep: Step {
             let recovered = await run(recover, on: failure, of: pipelineRequest)
         else { throw failure }
         let response = pipelineRequest.decodable(recovered)
-        try makeOutput(of: response, pipelineRequest)
-        return response
+        return try decoded(response, pipelineRequest)
     }
 
     /// Processes a response; if that fails, and a decider says so, repeats the request.
     @inline(never)  // decision 10
-    private func refine(
+    private static func refine(
         _ first: Response, orRepeat pipelineRequest: PipelineRequest, _ next: Next
-    ) async throws(RequestError) -> Response {
-        let context = pipelineRequest.context
+    ) async throws(RequestError) -> Processed {
+        let task = pipelineRequest.task
         var (pipelineRequest, response, attempts) = (pipelineRequest, first, 0)
         while true {
             // A response of another transfer or of an interceptor may have a number of its own.
@@ -49,25 +60,27 @@ package final class ProcessStep: Step {
             var failure: RequestError
             do {
                 var refined = try await refine(response, of: pipelineRequest)
-                if attempts > refined.attempts, attempts > 1 { refined.attempts = attempts }
+                if attempts > refined.response.attempts, attempts > 1 {
+                    refined.response.attempts = attempts
+                }
                 return refined
             } catch {
                 failure = error
             }
-            failure.name(context)
+            failure.name(task)
             failure.attempts = attempts
             guard
                 let pause = RetryStep.pause(
-                    afterProcessing: failure, attempts: attempts, context)
+                    afterProcessing: failure, attempts: attempts, task)
             else { throw failure }
-            context.emit(.retrying(after: pause, failure))
-            context.enter(.waiting)
+            task.emit(.retrying(after: pause, failure))
+            task.enter(.waiting)
             try await pipelineRequest.sleep(for: pause)
             // The repetition goes on counting: all attempts of the run have one maximum.
             pipelineRequest = pipelineRequest.changed {
                 $0.attempt = attempts
-                $0.earlierTimings = response.timings
-                $0.earlierErrors = failure.previousErrorsOfNextAttempt
+                $0.earlier.timings = response.timings
+                $0.earlier.errors = failure.previousErrorsOfNextAttempt
             }
             do {
                 response = try await next(pipelineRequest)
@@ -79,27 +92,27 @@ package final class ProcessStep: Step {
         }
     }
 
-    private func run(
+    private static func run(
         _ recover: @escaping @Sendable (RequestError, RequestDescription) async -> Response?,
         on failure: RequestError, of pipelineRequest: PipelineRequest
     ) async -> Response? {
-        let context = pipelineRequest.context
+        let task = pipelineRequest.task
         // The closure does not throw; cancellation does, and discards its result.
         return
-            (try? await pipelineRequest.scope.run { await recover(failure, context.description) })
+            (try? await pipelineRequest.scope.run { await recover(failure, task.description) })
             ?? nil
     }
 
     /// Runs processors and the decoder; if one fails, removes the response from the store.
     ///
     /// A stored response would otherwise fail again for as long as it is fresh.
-    func refine(
+    static func refine(
         _ original: Response, of pipelineRequest: PipelineRequest
-    ) async throws(RequestError) -> Response {
-        pipelineRequest.context.enter(.processing)
+    ) async throws(RequestError) -> Processed {
+        pipelineRequest.task.enter(.processing)
         do {
             var response = pipelineRequest.decodable(original)
-            if pipelineRequest.description.removesNulls(pipelineRequest.configuration.json) {
+            if pipelineRequest.description.removesNulls(pipelineRequest.task.sharedConfiguration) {
                 response.removeNulls()
             }
             for processor in pipelineRequest.configuration.responseProcessors {
@@ -109,24 +122,23 @@ package final class ProcessStep: Step {
                 response = try await run(processor, on: response, pipelineRequest.scope)
             }
             response = pipelineRequest.decodable(response)
-            try makeOutput(of: response, pipelineRequest)
-            return response
+            return try decoded(response, pipelineRequest)
         } catch {
-            if !error.isCancellation { pipelineRequest.context.removeStoredEntry() }
+            if !error.isCancellation { pipelineRequest.task.removeStoredEntry() }
             throw error
         }
     }
 
-    private func makeOutput(of response: Response, _ pipelineRequest: PipelineRequest)
-        throws(RequestError)
-    {
-        guard let decode = pipelineRequest.description.decode else { return }
+    private static func decoded(
+        _ response: Response, _ pipelineRequest: PipelineRequest
+    ) throws(RequestError) -> Processed {
+        guard let decode = pipelineRequest.description.decode else { return Processed(response) }
         let decoder = response.decoder?.value ?? .responseDefault
         let path = pipelineRequest.description.outputPath(pipelineRequest.configuration)
-        pipelineRequest.context.keep(output: try decode(response, decoder, path))
+        return Processed(response, output: try decode(response, decoder, path))
     }
 
-    private func run(
+    private static func run(
         _ processor: @escaping @Sendable (inout Response) async throws -> Void,
         on response: Response, _ scope: CancellationScope
     ) async throws(RequestError) -> Response {
@@ -149,13 +161,13 @@ package final class ProcessStep: Step {
         }
     }
 
-    private func map(_ error: RequestError, of pipelineRequest: PipelineRequest) async
+    private static func map(_ error: RequestError, of pipelineRequest: PipelineRequest) async
         -> RequestError
     {
         guard !error.isCancellation else { return error }
-        pipelineRequest.context.enter(.processing)
+        pipelineRequest.task.enter(.processing)
         var error = error
-        error.name(pipelineRequest.context)
+        error.name(pipelineRequest.task)
         if pipelineRequest.description.jsonDecoder != nil {
             error.response = error.response.map(pipelineRequest.decodable)
         }

@@ -3,19 +3,19 @@ import ErrandTransport
 /// Applies the connectivity policy before a request is sent.
 enum ConnectivityCheck {
     /// Whether the policy may stop the request.
-    static func isEnabled(_ context: TaskContext) -> Bool { policy(context) != .ignore }
+    static func isEnabled(_ task: RequestTask) -> Bool { policy(task) != .ignore }
 
-    private static func policy(_ context: TaskContext) -> ConnectivityPolicy {
-        context.description.sending.connectivity
-            ?? context.sharedConfiguration.value.connectivityPolicy
+    private static func policy(_ task: RequestTask) -> ConnectivityPolicy {
+        task.description.sending.connectivity
+            ?? task.sharedConfiguration.value.connectivityPolicy
     }
 
     static func pass(_ pipelineRequest: PipelineRequest) async throws(RequestError) {
-        let context = pipelineRequest.context
-        let policy = policy(context)
+        let task = pipelineRequest.task
+        let policy = policy(task)
         // A request to this machine needs no network.
         guard policy != .ignore, !LocalPeer.isTarget(of: pipelineRequest.request) else { return }
-        guard let reachability = context.configuration.reachability else {
+        guard let reachability = task.configuration.reachability else {
             throw RequestError(
                 .invalidConfiguration, stage: .schedule,
                 "connectivityPolicy .\(policy) needs configuration.reachability. Set it to "
@@ -28,7 +28,7 @@ enum ConnectivityCheck {
                 .offline, stage: .schedule,
                 "There is no network. Try again later, or use .waitForConnectivity.")
         }
-        context.emit(.waitingForConnectivity)
+        task.emit(.waitingForConnectivity)
         let isConnected = try? await pipelineRequest.scope.run {
             for await status in reachability.changes() where status.isConnected != false {
                 return true

@@ -2,23 +2,41 @@ import ErrandTransport
 import HTTPTypes
 
 /// Follows redirects, in the same way for every transport.
-package final class RedirectStep: Step {
-    @inline(__always)  // decision 10
-    nonisolated(nonsending) package func run(
+package final class RedirectStep: DirectStep {
+    /// The request itself; `nil` if the store has a redirect for it.
+    package func before(
+        _ pipelineRequest: PipelineRequest
+    ) throws(RequestError) -> PipelineRequest? {
+        pipelineRequest.cache.redirects?.first == nil ? pipelineRequest : nil
+    }
+
+    package func after(
+        _ result: inout Result<Response, RequestError>, _ sent: PipelineRequest
+    ) -> Bool {
+        switch result {
+        case .success(let response): !(300..<400).contains(response.statusCode)
+        case .failure(let error): (try? Self.head(of: error)) == nil
+        }
+    }
+
+    /// Follows a redirect from the network.
+    package func resume(
+        _ sent: PipelineRequest, after result: Result<Response, RequestError>, next: Next
+    ) async throws(RequestError) -> Response {
+        switch result {
+        case .success(let first): try await follow(first, sent, next, nil)
+        case .failure(let error): try await follow(try Self.head(of: error), sent, next, error)
+        }
+    }
+
+    /// Follows a redirect from the store.
+    package func run(
         _ pipelineRequest: PipelineRequest, next: Next
     ) async throws(RequestError) -> Response {
-        let first: Response
-        if let stored = pipelineRequest.redirects?.first {
-            first = stored
-        } else {
-            do {
-                first = try await next(pipelineRequest)
-            } catch {
-                return try await follow(try Self.head(of: error), pipelineRequest, next, error)
-            }
-            guard (300..<400).contains(first.statusCode) else { return first }
+        guard let stored = pipelineRequest.cache.redirects?.first else {
+            return try await next(pipelineRequest)
         }
-        return try await follow(first, pipelineRequest, next, nil)
+        return try await follow(stored, pipelineRequest, next, nil)
     }
 
     /// The redirect whose body could not be received; throws other errors.
@@ -37,7 +55,9 @@ package final class RedirectStep: Step {
     private func follow(
         _ first: Response, _ pipelineRequest: PipelineRequest, _ next: Next, _ loss: RequestError?
     ) async throws(RequestError) -> Response {
-        if first.statusCode != 304, loss == nil { await pipelineRequest.redirects?.received(first) }
+        if first.statusCode != 304, loss == nil {
+            await pipelineRequest.cache.redirects?.received(first)
+        }
         let policy =
             pipelineRequest.description.sending.redirects
             ?? pipelineRequest.configuration.redirectPolicy
@@ -94,11 +114,11 @@ package final class RedirectStep: Step {
         case .asPolicy: return decision
         case .deliver: return .deliver
         case .follow(let wanted):
-            if pipelineRequest.credentials != nil {
+            if pipelineRequest.cache.credentials != nil {
                 // The user may be another one than that of the cache key, which the decider does not change.
                 let own = pipelineRequest.changed { $0.request = wanted }.ownCredentials
                 let expected = pipelineRequest.changed { $0.request = proposed }.ownCredentials
-                if own != expected { pipelineRequest.credentials?.change() }
+                if own != expected { pipelineRequest.cache.credentials?.change() }
             }
             return RedirectDecision.replacing(
                 by: wanted, response: response, request: pipelineRequest.request,
@@ -123,7 +143,7 @@ package final class RedirectStep: Step {
         case .deliver: return nil
         case .fail(let error): throw error
         case .follow(let request):
-            pipelineRequest.context.emit(
+            pipelineRequest.task.emit(
                 .redirected(to: request.url.withoutSecrets, response.status))
             var next = pipelineRequest
             next.request = withoutHostHeaders(request, pipelineRequest)
@@ -146,7 +166,7 @@ package final class RedirectStep: Step {
     private static func withoutHostHeaders(
         _ request: TransportRequest, _ pipelineRequest: PipelineRequest
     ) -> TransportRequest {
-        let bound = pipelineRequest.boundHeaders
+        let bound = pipelineRequest.adaptation.boundHeaders
         guard !bound.isEmpty, request.url.origin != pipelineRequest.request.url.origin else {
             return request
         }

@@ -3,30 +3,47 @@ import Foundation
 import HTTPTypes
 
 /// Retries failed attempts according to ``RetryPolicy``.
-package final class RetryStep: Step {
+package final class RetryStep: DirectStep {
     private let hostHealth: HostHealth
 
     init(hostHealth: HostHealth) { self.hostHealth = hostHealth }
 
-    // Synchronous and rare parts are functions, to keep the async frame small (decision 10).
-    @inline(__always)
-    nonisolated(nonsending) package func run(
+    /// The first attempt; `nil` if its time is limited.
+    package func before(
+        _ pipelineRequest: PipelineRequest
+    ) throws(RequestError) -> PipelineRequest? {
+        Self.isLimited(pipelineRequest) ? nil : try firstAttempt(pipelineRequest)
+    }
+
+    package func after(
+        _ result: inout Result<Response, RequestError>, _ sent: PipelineRequest
+    ) -> Bool {
+        switch result {
+        case .success(let response):
+            result = .success(succeeded(response, sent))
+            return true
+        case .failure(let error):
+            result = .failure(failed(error, sent))
+            return false
+        }
+    }
+
+    /// Performs the further attempts of the policy.
+    package func resume(
+        _ sent: PipelineRequest, after result: Result<Response, RequestError>, next: Next
+    ) async throws(RequestError) -> Response {
+        guard case .failure(let failure) = result else { return try result.get() }
+        return try await attempts(from: sent, after: failure, next)
+    }
+
+    /// Performs all attempts, of which each has a time limit.
+    package func run(
         _ pipelineRequest: PipelineRequest, next: Next
     ) async throws(RequestError) -> Response {
-        let first = try firstAttempt(pipelineRequest)
-        var failure: RequestError?
-        if !Self.isLimited(first) {
-            do {
-                return succeeded(try await next(first), first)
-            } catch {
-                failure = failed(error, first)
-            }
-        }
-        return try await attempts(from: first, after: failure, next)
+        try await attempts(from: try firstAttempt(pipelineRequest), after: nil, next)
     }
 
     /// Performs the first attempt, if that has not failed, and then the further ones of the policy.
-    @inline(never)  // decision 10
     private func attempts(
         from first: PipelineRequest, after failure: RequestError?, _ next: Next
     ) async throws(RequestError) -> Response {
@@ -45,28 +62,28 @@ package final class RetryStep: Step {
     }
 
     static func policy(of pipelineRequest: PipelineRequest) -> RetryPolicy {
-        pipelineRequest.context.description.retryPolicy ?? pipelineRequest.configuration.retryPolicy
+        pipelineRequest.task.description.retryPolicy ?? pipelineRequest.configuration.retryPolicy
     }
 
     @inline(never)  // decision 10
     private static func isLimited(_ pipelineRequest: PipelineRequest) -> Bool {
         // Not `policy(of:)`, which copies the policy.
-        if let own = pipelineRequest.context.description.retryPolicy {
+        if let own = pipelineRequest.task.description.retryPolicy {
             return own.attemptTimeout != nil
         }
-        return pipelineRequest.context.configuration.retryPolicy.attemptTimeout != nil
+        return pipelineRequest.task.configuration.retryPolicy.attemptTimeout != nil
     }
 
-    /// Starts the count of attempts again with one that has received new bytes of a download.
+    /// Starts the count of attempts again with one that has made progress.
     @inline(never)  // decision 10
     private static func countProgress(_ pipelineRequest: inout PipelineRequest) {
-        guard let download = pipelineRequest.download, download.takeProgress() else { return }
-        pipelineRequest.attemptsBeforeProgress = pipelineRequest.attempt - 1
+        guard pipelineRequest.hasMadeProgress() else { return }
+        pipelineRequest.earlier.beforeProgress = pipelineRequest.attempt - 1
     }
 
     /// The number of the attempt for the policy.
     private static func counted(_ pipelineRequest: PipelineRequest) -> Int {
-        pipelineRequest.attempt - pipelineRequest.attemptsBeforeProgress
+        pipelineRequest.attempt - pipelineRequest.earlier.beforeProgress
     }
 
     private static func host(of pipelineRequest: PipelineRequest) -> String {
@@ -99,19 +116,19 @@ package final class RetryStep: Step {
         after failure: RequestError, _ pipelineRequest: PipelineRequest
     ) async throws(RequestError) -> PipelineRequest {
         let delay = try pause(after: failure, pipelineRequest)
-        pipelineRequest.context.enter(.waiting)
+        pipelineRequest.task.enter(.waiting)
         try await wait(delay, after: failure, pipelineRequest)
         var pipelineRequest = pipelineRequest
         // The timings of a response already include those of earlier attempts.
-        pipelineRequest.earlierTimings =
+        pipelineRequest.earlier.timings =
             failure.response?.timings
-            ?? pipelineRequest.earlierTimings + [failure.timings].compactMap(\.self)
-        pipelineRequest.earlierErrors = failure.previousErrorsOfNextAttempt
+            ?? pipelineRequest.earlier.timings + [failure.timings].compactMap(\.self)
+        pipelineRequest.earlier.errors = failure.previousErrorsOfNextAttempt
         pipelineRequest.attempt += 1
-        if pipelineRequest.serialized != nil {
+        if pipelineRequest.adaptation.serialized != nil {
             do throws(RequestError) {
                 pipelineRequest.request = try await processed(pipelineRequest)
-                pipelineRequest.credentials?.sent(pipelineRequest.ownCredentials)
+                pipelineRequest.cache.credentials?.sent(pipelineRequest.ownCredentials)
             } catch {
                 throw Self.following(failure, error)
             }
@@ -128,23 +145,23 @@ package final class RetryStep: Step {
 
     private func begin(_ pipelineRequest: PipelineRequest) throws(RequestError) {
         try checkCircuit(pipelineRequest)
-        pipelineRequest.context.emit(.attemptStarted(pipelineRequest.attempt))
+        pipelineRequest.task.emit(.attemptStarted(pipelineRequest.attempt))
     }
 
     @inline(never)  // decision 10
     private func succeeded(_ response: Response, _ pipelineRequest: PipelineRequest) -> Response {
         var response = response
-        if pipelineRequest.context.isObserved { reportAcceptedStatus(response, pipelineRequest) }
+        if pipelineRequest.task.isObserved { reportAcceptedStatus(response, pipelineRequest) }
         // `TransportStep` sets the number; a replacement of it in tests may not.
         if response.attempts != pipelineRequest.attempt {
             response.attempts = pipelineRequest.attempt
         }
         updateCircuit(pipelineRequest, nil)
-        pipelineRequest.context.emit(
+        pipelineRequest.task.emit(
             .attemptEnded(
                 pipelineRequest.attempt, response.lastTimings ?? AttemptTimings(), nil))
         if pipelineRequest.attempt > 1 {
-            response.timings = pipelineRequest.earlierTimings + response.timings
+            response.timings = pipelineRequest.earlier.timings + response.timings
         }
         return response
     }
@@ -156,13 +173,13 @@ package final class RetryStep: Step {
         var error = error
         error.attempts = pipelineRequest.attempt
         error.response?.attempts = pipelineRequest.attempt
-        error.name(pipelineRequest.request, of: pipelineRequest.context)
-        if pipelineRequest.attempt > 1 { error.previousErrors = pipelineRequest.earlierErrors }
+        error.name(pipelineRequest.request, of: pipelineRequest.task)
+        if pipelineRequest.attempt > 1 { error.previousErrors = pipelineRequest.earlier.errors }
         updateCircuit(pipelineRequest, error)
         let timings = error.timings ?? error.response?.timings.last ?? AttemptTimings()
-        pipelineRequest.context.emit(.attemptEnded(pipelineRequest.attempt, timings, error))
+        pipelineRequest.task.emit(.attemptEnded(pipelineRequest.attempt, timings, error))
         if pipelineRequest.attempt > 1, let own = error.response?.timings {
-            error.response?.timings = pipelineRequest.earlierTimings + own
+            error.response?.timings = pipelineRequest.earlier.timings + own
         }
         return error
     }
@@ -180,7 +197,7 @@ package final class RetryStep: Step {
         if pipelineRequest.attempt < policy.maximumAttempts,
             policy.retryableStatusCodes.contains(response.statusCode)
         {
-            pipelineRequest.context.emit(.retryDeclined(.acceptedStatus))
+            pipelineRequest.task.emit(.retryDeclined(.acceptedStatus))
         }
     }
 
@@ -195,17 +212,17 @@ package final class RetryStep: Step {
         case .again(let pause): delay = pause
         case .giveUp(let reason):
             if policy.maximumAttempts > 1 || verdict != .asPolicy, !error.isCancellation {
-                pipelineRequest.context.emit(.retryDeclined(reason))
+                pipelineRequest.task.emit(.retryDeclined(reason))
             }
             throw error
         }
         if let budget = pipelineRequest.configuration.retryBudget,
             !hostHealth.withdraw(budget, host: Self.host(of: pipelineRequest))
         {
-            pipelineRequest.context.emit(.retryBudgetSpent)
+            pipelineRequest.task.emit(.retryBudgetSpent)
             throw error
         }
-        pipelineRequest.context.emit(.retrying(after: delay, error))
+        pipelineRequest.task.emit(.retrying(after: delay, error))
         return delay
     }
 
@@ -213,7 +230,7 @@ package final class RetryStep: Step {
     private func processed(_ pipelineRequest: PipelineRequest) async throws(RequestError)
         -> TransportRequest
     {
-        var request = pipelineRequest.serialized ?? pipelineRequest.request
+        var request = pipelineRequest.adaptation.serialized ?? pipelineRequest.request
         if let name = HTTPField.Name.idempotencyKey, request.headers[name] == nil,
             let key = pipelineRequest.request.headers[name]
         {
@@ -228,7 +245,7 @@ package final class RetryStep: Step {
         on error: RequestError, _ pipelineRequest: PipelineRequest
     ) -> RetryVerdict {
         let deciders = [
-            pipelineRequest.context.description.sending.retryDecider,
+            pipelineRequest.task.description.sending.retryDecider,
             pipelineRequest.configuration.retryDecider,
         ].compactMap(\.self)
         guard !deciders.isEmpty, !error.isCancellation else { return .asPolicy }
@@ -242,38 +259,38 @@ package final class RetryStep: Step {
     ///
     /// - Parameter attempts: The number of attempts so far.
     static func pause(
-        afterProcessing error: RequestError, attempts: Int, _ context: TaskContext
+        afterProcessing error: RequestError, attempts: Int, _ task: RequestTask
     ) -> Duration? {
-        guard !error.isCancellation, let request = context.builtRequest else { return nil }
+        guard !error.isCancellation, let request = task.builtRequest else { return nil }
         let deciders = [
-            context.description.sending.retryDecider, context.configuration.retryDecider,
+            task.description.sending.retryDecider, task.configuration.retryDecider,
         ]
         let failed = FailedAttempt(
-            description: context.description, request: request, error: error, attempt: attempts)
+            description: task.description, request: request, error: error, attempt: attempts)
         for decider in deciders.compactMap(\.self) {
             switch decider(failed) {
             case .asPolicy: continue
-            case .giveUp: return declined(.decider, context)
+            case .giveUp: return declined(.decider, task)
             case .again(let delay):
-                guard attempts < limit(of: context) else {
-                    return declined(.attemptsSpent, context)
+                guard attempts < limit(of: task) else {
+                    return declined(.attemptsSpent, task)
                 }
-                guard request.body?.isConsumed != true else { return declined(.bodySpent, context) }
+                guard request.body?.isConsumed != true else { return declined(.bodySpent, task) }
                 return delay
             }
         }
         return nil
     }
 
-    private static func declined(_ reason: RetryRefusal, _ context: TaskContext) -> Duration? {
-        context.emit(.retryDeclined(reason))
+    private static func declined(_ reason: RetryRefusal, _ task: RequestTask) -> Duration? {
+        task.emit(.retryDeclined(reason))
         return nil
     }
 
     /// The maximum number of attempts that a decider can ask for.
-    private static func limit(of context: TaskContext) -> Int {
-        let policy = context.description.retryPolicy ?? context.configuration.retryPolicy
-        let hasPolicy = policy.maximumAttempts > 1 || context.description.retryPolicy != nil
+    private static func limit(of task: RequestTask) -> Int {
+        let policy = task.description.retryPolicy ?? task.configuration.retryPolicy
+        let hasPolicy = policy.maximumAttempts > 1 || task.description.retryPolicy != nil
         return hasPolicy ? policy.maximumAttempts : RetryPolicy.deciderAttempts
     }
 
@@ -285,7 +302,7 @@ package final class RetryStep: Step {
         case .asPolicy: break
         case .giveUp: return .giveUp(.decider)
         case .again(let delay):
-            guard Self.counted(pipelineRequest) < Self.limit(of: pipelineRequest.context) else {
+            guard Self.counted(pipelineRequest) < Self.limit(of: pipelineRequest.task) else {
                 return .giveUp(.attemptsSpent)
             }
             guard pipelineRequest.request.body?.isConsumed != true else {
@@ -297,14 +314,14 @@ package final class RetryStep: Step {
         return RetryDecision.decide(
             policy: policy, request: pipelineRequest.request, error: error,
             attempt: Self.counted(pipelineRequest),
-            now: pipelineRequest.context.clock.now, random: Double.random(in: 0..<1))
+            now: pipelineRequest.task.clock.now, random: Double.random(in: 0..<1))
     }
 
     /// Waits for the delay, and then for a network if the policy says so.
     private func wait(
         _ delay: Duration, after failure: RequestError, _ pipelineRequest: PipelineRequest
     ) async throws(RequestError) {
-        let isLong = delay > .zero || ConnectivityCheck.isEnabled(pipelineRequest.context)
+        let isLong = delay > .zero || ConnectivityCheck.isEnabled(pipelineRequest.task)
         do {
             try await pipelineRequest.pausing(isLong) { () throws(RequestError) in
                 try await pipelineRequest.sleep(for: delay)
@@ -329,8 +346,8 @@ package final class RetryStep: Step {
             var limited = pipelineRequest
             limited.scope = scope
             limited.limit = AttemptLimit(
-                limit, clock: pipelineRequest.context.clock, scope: scope,
-                pause: pipelineRequest.context.pause)
+                limit, clock: pipelineRequest.task.clock, scope: scope,
+                of: pipelineRequest.task)
             do throws(RequestError) {
                 return Result<Response, RequestError>.success(try await next(limited))
             } catch {
@@ -353,8 +370,8 @@ package final class RetryStep: Step {
         guard let policy = pipelineRequest.configuration.circuitBreaker else { return }
         let host = Self.host(of: pipelineRequest)
         let (decision, state) = hostHealth.request(
-            policy, host: host, now: pipelineRequest.context.clock.uptime)
-        if let state { pipelineRequest.context.emit(.circuitChanged(host: host, state)) }
+            policy, host: host, now: pipelineRequest.task.clock.uptime)
+        if let state { pipelineRequest.task.emit(.circuitChanged(host: host, state)) }
         switch decision {
         case .pass: return
         case .refuse(let pause):
@@ -387,7 +404,7 @@ package final class RetryStep: Step {
         let host = Self.host(of: pipelineRequest)
         let state = hostHealth.ended(
             CircuitBreaker.Outcome(error), policy, host: host,
-            now: pipelineRequest.context.clock.uptime)
-        if let state { pipelineRequest.context.emit(.circuitChanged(host: host, state)) }
+            now: pipelineRequest.task.clock.uptime)
+        if let state { pipelineRequest.task.emit(.circuitChanged(host: host, state)) }
     }
 }

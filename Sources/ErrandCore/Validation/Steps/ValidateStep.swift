@@ -4,23 +4,21 @@ import Foundation
 import HTTPTypes
 
 /// Passes only responses that satisfy the endpoint's rules.
-package final class ValidateStep: Step {
-    @inline(__always)  // decision 10
-    nonisolated(nonsending) package func run(
-        _ pipelineRequest: PipelineRequest, next: Next
-    ) async throws(RequestError) -> Response {
-        let response = try await next(pipelineRequest)
-        // The cache validates the stored response that a 304 confirms.
-        if response.statusCode == 304 {
-            if pipelineRequest.isRevalidation { return response }
-            // The response to the caller's own condition has no content that could be checked.
-            if Self.hasOwnCondition(pipelineRequest) {
-                pipelineRequest.context.emit(.validated(nil))
-                return response
-            }
+package final class ValidateStep: DirectStep {
+    package func before(
+        _ pipelineRequest: PipelineRequest
+    ) throws(RequestError) -> PipelineRequest? { pipelineRequest }
+
+    package func after(
+        _ result: inout Result<Response, RequestError>, _ sent: PipelineRequest
+    ) -> Bool {
+        guard case .success(let response) = result else { return true }
+        do throws(RequestError) {
+            try Self.validate(response, sent)
+        } catch {
+            result = .failure(error)
         }
-        try Self.validate(response, pipelineRequest.context)
-        return response
+        return true
     }
 
     /// Whether a 304 is a response to the request (RFC 9110 §15.4.5) that its caller knows how to use.
@@ -29,28 +27,35 @@ package final class ValidateStep: Step {
     private static func hasOwnCondition(_ pipelineRequest: PipelineRequest) -> Bool {
         let request = pipelineRequest.request
         guard request.method == .get || request.method == .head,
-            !pipelineRequest.context.description.isDownload
+            !pipelineRequest.task.description.isDownload
         else { return false }
         return request.headers.contains(.ifNoneMatch) || request.headers.contains(.ifModifiedSince)
     }
 
     private static func validate(
-        _ response: Response, _ context: TaskContext
+        _ response: Response, _ sent: PipelineRequest
     ) throws(RequestError) {
+        let task = sent.task
+        // The cache validates the stored response that a 304 confirms.
+        if response.statusCode == 304 {
+            if sent.cache.isRevalidation { return }
+            // The response to the caller's own condition has no content that could be checked.
+            if hasOwnCondition(sent) { return task.emit(.validated(nil)) }
+        }
         do throws(RequestError) {
-            try ResponseValidation.check(response, description: context.description)
+            try ResponseValidation.check(response, description: task.description)
         } catch {
-            context.emit(.validated(error))
+            task.emit(.validated(error))
             throw error
         }
-        context.emit(.validated(nil))
+        task.emit(.validated(nil))
     }
 }
 
 extension PipelineRequest {
     /// The response with the decoder of the endpoint or the configuration, if that has strategies.
     func decodable(_ response: Response) -> Response {
-        guard let decoder = context.description.jsonDecoder else { return response }
+        guard let decoder = task.description.jsonDecoder else { return response }
         var response = response
         response.use(decoder)
         return response
