@@ -43,6 +43,10 @@ let package = Package(
             ],
             path: "Fetch/Sources", swiftSettings: strict
         ),
+        .executableTarget(
+            name: "Petstore", dependencies: errand + ["Terminal"], path: "Petstore",
+            exclude: ["README.md", "openapi.yaml"], swiftSettings: strict
+        ),
         // The output of the examples: aligned lines and counted checks.
         .target(name: "Terminal", path: "Terminal", swiftSettings: strict),
     ],

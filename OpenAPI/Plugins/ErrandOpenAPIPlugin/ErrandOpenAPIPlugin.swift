@@ -1,7 +1,9 @@
 import Foundation
 import PackagePlugin
 
-/// `swift package errand-openapi openapi.yaml --output Sources/Hub`
+/// The command plugin.
+///
+///     swift package errand-openapi openapi.yaml --output Sources/Hub
 @main
 struct ErrandOpenAPIPlugin: CommandPlugin {
     func performCommand(context: PluginContext, arguments: [String]) async throws {

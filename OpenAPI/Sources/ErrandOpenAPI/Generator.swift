@@ -34,6 +34,12 @@ public struct Generator {
         public var paths: [String] = []
         /// The identifiers of the operations that are generated; empty for all.
         public var operations: Set<String> = []
+        /// Whether responses are checked against their schemas (default false).
+        public var validates = false
+        /// Whether responses for tests are written (default false).
+        public var mocks = false
+        /// The module of the output, which the responses for tests import; `nil` for the name of the service.
+        public var module: String?
         /// Names of types by the names of schemas and the identifiers of operations.
         public var names: [String: String] = [:]
 
@@ -47,6 +53,8 @@ public struct Generator {
     public struct Output: Sendable {
         /// The files by their names, in order.
         public var files: [(name: String, text: String)] = []
+        /// The files with responses for tests, by their names.
+        public var mocks: [(name: String, text: String)] = []
         /// The problems, in the order of the document.
         public var problems: [Problem] = []
         /// The number of operations of the document that were asked for.
@@ -86,7 +94,7 @@ public struct Generator {
         output.problems = documents.problems.sorted {
             ($0.file, $0.line, $0.message) < ($1.file, $1.line, $1.message)
         }
-        if output.hasErrors { output.files = [] }
+        if output.hasErrors { (output.files, output.mocks) = ([], []) }
         return output
     }
 
@@ -112,13 +120,17 @@ public struct Generator {
         types.reserve(api.schemas)
         let endpoints = endpoints(operations, types, documents)
         if !options.isFiltered { for place in api.schemas { types.plan(place) } }
-        Recursion.breakCircles(Array(types.declarations.values).sorted { $0.fullName < $1.fullName })
+        Recursion.breakCircles(
+            Array(types.declarations.values).sorted { $0.fullName < $1.fullName })
         output.endpoints = endpoints.count
         output.types = types.top.count
         var plan = Plan(api: api, service: service, types: types, endpoints: endpoints)
         plan.chooseAgents(documents)
+        if options.validates { plan.addShapes(documents) }
+        if options.mocks { plan.addSamples(schemas, documents) }
         let writer = SourceWriter(plan: plan, options: options)
         output.files = writer.files()
+        if options.mocks { output.mocks = writer.mocks() }
     }
 
     private func directions(
@@ -136,8 +148,11 @@ public struct Generator {
 
     /// The name of a service from its title: the first words, without those that every title has.
     private static func service(of api: API) -> String {
-        let noise: Set<String> = ["api", "rest", "http", "openapi", "swagger", "specification", "the", "public"]
-        let words = api.title.split { !$0.isLetter && !$0.isNumber }
+        let noise: Set<String> = [
+            "api", "rest", "http", "openapi", "swagger", "specification", "the", "public",
+        ]
+        let title = api.title.prefix { $0 != "(" }
+        let words = title.split { !$0.isLetter && !$0.isNumber }
             .filter { !noise.contains($0.lowercased()) }.prefix(2)
         let name = SwiftName.type(words.joined(separator: " "))
         return name.isEmpty || name == "Empty" ? "Service" : name
@@ -147,7 +162,8 @@ public struct Generator {
         _ operations: [Operation], _ types: TypePlanner, _ documents: Documents
     ) -> [Endpoint] {
         operations.compactMap { operation in
-            let base = operation.id.flatMap { options.names[$0] } ?? EndpointPlanner.name(of: operation)
+            let base =
+                operation.id.flatMap { options.names[$0] } ?? EndpointPlanner.name(of: operation)
             let name = types.endpointName(base)
             var planner = EndpointPlanner(types: types, documents: documents)
             do throws(EndpointPlanner.Refusal) {

@@ -5,6 +5,7 @@ import Foundation
 struct Command {
     static let usage = """
         usage: errand-openapi DOCUMENT --output FOLDER [options]
+               errand-openapi serve DOCUMENT [--port PORT]
 
           --name NAME          the name of the service; default: from the title
           --access LEVEL       internal (default), package or public
@@ -12,6 +13,9 @@ struct Command {
           --tags NAME,…        only the operations with these tags, and what they need
           --paths PREFIX,…     only the operations whose path begins with one of these
           --operations ID,…    only these operations
+          --validators         check responses against their schemas
+          --mocks FOLDER       write responses for tests
+          --module NAME        the module that they import; default: the name of the service
           --rename OLD=NEW,…   names of types, by the names of schemas and operations
           --check              write nothing; fail if the files differ
           --quiet              print errors and refusals, no notes and no summary
@@ -19,6 +23,7 @@ struct Command {
 
     private var document = ""
     private var output = ""
+    private var mocks = ""
     private var options = Generator.Options()
     private var checksOnly = false
     private var isQuiet = false
@@ -40,7 +45,8 @@ struct Command {
             case "--output", "-o": output = try value(of: argument)
             case "--name": options.name = try value(of: argument)
             case "--access":
-                guard let access = Generator.Options.Access(rawValue: try value(of: argument)) else {
+                guard let access = Generator.Options.Access(rawValue: try value(of: argument))
+                else {
                     throw Failure(message: "--access is internal, package or public.")
                 }
                 options.access = access
@@ -60,6 +66,11 @@ struct Command {
                     }
                     options.names[names[0]] = names[1]
                 }
+            case "--validators": options.validates = true
+            case "--mocks":
+                mocks = try value(of: argument)
+                options.mocks = true
+            case "--module": options.module = try value(of: argument)
             case "--check": checksOnly = true
             case "--quiet": isQuiet = true
             default:
@@ -84,11 +95,15 @@ struct Command {
         guard !result.hasErrors else { return 1 }
         let folder = SourceFolder(path: output)
         if checksOnly {
-            let differences = folder.differences(from: result.files)
+            var differences = folder.differences(from: result.files)
+            if options.mocks {
+                differences += SourceFolder(path: mocks).differences(from: result.mocks)
+            }
             for difference in differences { print(difference) }
             return differences.isEmpty ? 0 : 1
         }
         try folder.write(result.files)
+        if options.mocks { try SourceFolder(path: mocks).write(result.mocks) }
         if !isQuiet {
             print(
                 "\(result.endpoints) of \(result.operations) operations, \(result.types) types, "

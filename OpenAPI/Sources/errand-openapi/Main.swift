@@ -7,8 +7,10 @@ enum Main {
     static func main() {
         let arguments = Array(CommandLine.arguments.dropFirst())
         do throws(Failure) {
-            let command = try Command(arguments)
-            exit(try command.run())
+            if arguments.first == "serve" {
+                exit(try ServeCommand(Array(arguments.dropFirst())).run())
+            }
+            exit(try Command(arguments).run())
         } catch {
             FileHandle.standardError.write(Data("errand-openapi: \(error.message)\n".utf8))
             exit(error.status)

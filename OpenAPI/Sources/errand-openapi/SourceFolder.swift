@@ -32,7 +32,9 @@ struct SourceFolder {
             if found != expected { lines.append("\(path)/\(name): differs") }
         }
         let names = Set(files.map(\.name))
-        lines += present().subtracting(names).sorted().map { "\(path)/\($0): not generated any more" }
+        lines += present().subtracting(names).sorted().map {
+            "\(path)/\($0): not generated any more"
+        }
         return lines
     }
 

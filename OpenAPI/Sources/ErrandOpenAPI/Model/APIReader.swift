@@ -9,7 +9,9 @@ struct APIReader {
         self.schemas = schemas
     }
 
-    static let methods = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"]
+    static let methods = [
+        "get", "put", "post", "delete", "options", "head", "patch", "trace", "query",
+    ]
 
     /// Reads the document in a file; `nil`, and a problem, if it is none.
     mutating func read(_ file: String) -> API? {
@@ -20,9 +22,11 @@ struct APIReader {
             documents.report(.error, root, "There is no member `openapi` with the version.\(found)")
             return nil
         }
-        guard version.hasPrefix("3.0") || version.hasPrefix("3.1") || version.hasPrefix("3.2") else {
+        guard version.hasPrefix("3.0") || version.hasPrefix("3.1") || version.hasPrefix("3.2")
+        else {
             documents.report(
-                .error, root.child("openapi"), "The version \(version) is not supported; 3.0 and 3.1 are.")
+                .error, root.child("openapi"),
+                "The version \(version) is not supported; 3.0 and 3.1 are.")
             return nil
         }
         api.title = node["info"]?["title"]?.string ?? ""
@@ -32,7 +36,9 @@ struct APIReader {
         api.security = security(of: node, root)
         readSchemes(node, root)
         let components = root.child("components").child("schemas")
-        api.schemas = (node["components"]?["schemas"]?.members ?? []).map { components.child($0.key) }
+        api.schemas = (node["components"]?["schemas"]?.members ?? []).map {
+            components.child($0.key)
+        }
         if node["paths"] == nil, node["webhooks"] == nil, node["components"] == nil {
             documents.report(.error, root, "There are no `paths`.")
         }
@@ -41,7 +47,8 @@ struct APIReader {
         }
         for (path, _) in node["paths"]?.members ?? []
         where !path.hasPrefix("/") && !path.hasPrefix("x-") {
-            documents.report(.error, root.child("paths").child(path), "A path must begin with a slash.")
+            documents.report(
+                .error, root.child("paths").child(path), "A path must begin with a slash.")
         }
         return api
     }
@@ -57,7 +64,8 @@ struct APIReader {
             let variables = (item["variables"]?.members ?? []).map { name, variable in
                 API.Server.Variable(
                     name: name, text: variable["description"]?.string,
-                    defaultValue: variable["default"].flatMap { $0.string ?? Self.number($0) } ?? "",
+                    defaultValue: variable["default"].flatMap { $0.string ?? Self.number($0) }
+                        ?? "",
                     values: (variable["enum"]?.items ?? [])
                         .compactMap { $0.string ?? Self.number($0) })
             }
@@ -131,9 +139,10 @@ struct APIReader {
                 if operation.servers.map(\.url) == api.servers.map(\.url) { operation.servers = [] }
             }
             let own = parameters(of: node, place)
-            operation.parameters = shared.filter { parameter in
-                !own.contains { $0.name == parameter.name && $0.location == parameter.location }
-            } + own
+            operation.parameters =
+                shared.filter { parameter in
+                    !own.contains { $0.name == parameter.name && $0.location == parameter.location }
+                } + own
             operation.body = body(of: node, place)
             operation.responses = responses(of: node, place)
             api.operations.append(operation)

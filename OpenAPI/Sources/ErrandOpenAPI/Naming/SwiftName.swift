@@ -33,15 +33,16 @@ enum SwiftName {
 
     /// Words that are signs in a document.
     private static let signs: [Character: String] = [
-        "+": "plus", "*": "star", "<": "less", ">": "greater", "=": "equal", "!": "not", "%": "percent",
+        "+": "plus", "*": "star", "<": "less", ">": "greater", "=": "equal", "!": "not",
+        "%": "percent",
         "&": "and", "|": "or", "@": "at", "#": "number", "$": "dollar", "~": "tilde", "^": "caret",
     ]
 
     private static func words(in text: String) -> [String] {
         var words: [String] = []
         var word = ""
-        var hasLetters = false
-        for character in text where character.isLetter || character.isNumber { hasLetters = true; _ = character }
+        let text = text.replacing("OAuth", with: "Oauth")
+        let hasLetters = text.contains { $0.isLetter || $0.isNumber }
         // A name of capital letters has no boundaries within its words.
         let isShouted = hasLetters && !text.contains { $0.isLowercase }
         func end() {
@@ -76,8 +77,9 @@ enum SwiftName {
     /// `HTTPServer` becomes `httpServer`, `ID` becomes `id`.
     private static func lowercasedStart(_ word: String) -> String {
         let capitals = word.prefix { $0.isUppercase }
-        if capitals.count <= 1 || capitals.count == word.count { 
-            return capitals.count == word.count ? word.lowercased() : capitals.lowercased() + word.dropFirst(capitals.count)
+        if capitals.count <= 1 || capitals.count == word.count {
+            return capitals.count == word.count
+                ? word.lowercased() : capitals.lowercased() + word.dropFirst(capitals.count)
         }
         let start = capitals.dropLast()
         return start.lowercased() + word.dropFirst(start.count)
@@ -95,19 +97,23 @@ enum SwiftName {
 
     /// Names of types that the output uses, and those whose meaning must not change in it.
     static let reservedTypes: Set<String> = [
-        "String", "Int", "Int64", "Double", "Bool", "Data", "Date", "UUID", "URL", "JSON", "JSONReader",
+        "String", "Int", "Int64", "Double", "Bool", "Data", "Date", "UUID", "URL", "JSON",
+        "JSONReader",
         "JSONWriter", "JSONShape", "Arguments", "ArgumentValue", "ArgumentEncoding", "ArgumentList",
-        "HTTPBody", "HTTPMethod", "HTTPField", "HTTPFields", "HTTPURL", "EndpointURL", "BaseRequest",
+        "HTTPBody", "HTTPMethod", "HTTPField", "HTTPFields", "HTTPURL", "EndpointURL",
+        "BaseRequest",
         "Request", "JSONRequest", "TypedRequest", "DecodableOutput", "VoidOutput", "FileOutput",
         "ResponseDecoder", "Response", "ErrorDecoder", "RequestAgent", "RequestDescription",
-        "RequestError", "RequestTask", "Configuration", "Authenticator", "HostPattern", "Pagination",
+        "RequestError", "RequestTask", "Configuration", "Authenticator", "HostPattern",
+        "Pagination",
         "Codable", "Decodable", "Encodable", "Sendable", "Hashable", "Equatable", "Identifiable",
         "Encoder", "Decoder", "CodingKey", "CodingKeys", "RawRepresentable", "Indirect", "FullDate",
         "Error", "Array", "Dictionary", "Optional", "Result", "Task", "Never", "Any", "AnyObject",
         "Void", "Type", "Protocol", "Self", "Set", "Character", "Substring", "Float", "Output",
         "Outputs", "AsyncSequence", "Sequence", "Collection", "StatusCodes", "Empty", "Duration",
         "LosslessStringConvertible", "CustomStringConvertible", "Mutex", "KeyedDecodingContainer",
-        "KeyedEncodingContainer", "MainActor", "Actor", "Swift", "Foundation", "Errand", "MemberKey",
+        "KeyedEncodingContainer", "MainActor", "Actor", "Swift", "Foundation", "Errand",
+        "MemberKey",
         "Mirror", "Unicode", "Decimal", "AnyHashable", "Comparable", "Range", "ClosedRange",
         "InlineRequest", "TransportRequest", "StandardAuthenticator", "ResponseStream",
     ]
@@ -116,10 +122,13 @@ enum SwiftName {
     static let requestMembers: Set<String> = [
         "url", "baseURL", "usesCDN", "agent", "method", "arguments", "requestSerializer", "body",
         "headers", "timeouts", "retryPolicy", "validator", "errorDecoder", "cacheSeconds",
-        "cacheVersion", "configure", "willStart", "didFinish", "didFail", "metadata", "ignoresCache",
+        "cacheVersion", "configure", "willStart", "didFinish", "didFail", "metadata",
+        "ignoresCache",
         "response", "result", "tag", "accessories", "delegate", "task", "error", "attach",
-        "onProgress", "start", "send", "value", "stream", "pages", "items", "responsePages", "decoder",
-        "output", "outputResult", "makeDescription", "serverSentEvents", "debugDescription", "events",
+        "onProgress", "start", "send", "value", "stream", "pages", "items", "responsePages",
+        "decoder",
+        "output", "outputResult", "makeDescription", "serverSentEvents", "debugDescription",
+        "events",
         "lines", "self", "init", "Self", "shape", "bodyShape",
     ]
 

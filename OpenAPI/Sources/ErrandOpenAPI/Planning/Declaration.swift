@@ -5,7 +5,6 @@ final class Declaration {
     /// The type that contains it; `nil` at the top level.
     let owner: Owner?
     var text: String?
-    var isDeprecated = false
     var body: Body
     /// Whether it is made for requests.
     var isOfRequests = false

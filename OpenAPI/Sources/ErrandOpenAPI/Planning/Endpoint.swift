@@ -23,6 +23,14 @@ struct Endpoint {
     /// The position of the agent with the credentials; 0 for that of the service.
     var agent = 0
     var pages: Pages?
+    /// The schema of the output, if it is JSON of one kind.
+    var schema: Schema?
+    /// The name of the shape of the output.
+    var shape: String?
+    /// The name of the shape of the body.
+    var bodyShape: String?
+    /// A body of a response for tests, as JSON or text.
+    var sample: String?
 
     struct Property {
         var name: String

@@ -25,7 +25,8 @@ struct EndpointPlanner {
     }
 
     mutating func plan(_ operation: Operation, name: String) throws(Refusal) -> Endpoint {
-        let owner = Owner(name: name, names: NameScope(SwiftName.reservedTypes.union([name, "Body"])))
+        let owner = Owner(
+            name: name, names: NameScope(SwiftName.reservedTypes.union([name, "Body"])))
         var endpoint = Endpoint(operation: operation, name: name, owner: owner)
         names = NameScope(SwiftName.requestMembers)
         try planParameters(&endpoint)
@@ -39,7 +40,9 @@ struct EndpointPlanner {
         return endpoint
     }
 
-    private func context(_ endpoint: Endpoint, _ name: String, _ direction: Direction) -> TypePlanner.Context {
+    private func context(_ endpoint: Endpoint, _ name: String, _ direction: Direction)
+        -> TypePlanner.Context
+    {
         TypePlanner.Context(
             owner: endpoint.owner, name: name, parent: endpoint.name, direction: direction)
     }
@@ -215,7 +218,9 @@ struct EndpointPlanner {
             if let parameter, parameter.style != "simple" {
                 throw Refusal(
                     place: parameter.place,
-                    message: "The style \(parameter.style) of the path parameter \(name) is not supported.")
+                    message:
+                        "The style \(parameter.style) of the path parameter \(name) is not supported."
+                )
             }
             guard isValue(property.type.element), !isDictionary(property.type) else {
                 throw Refusal(
@@ -263,7 +268,10 @@ struct EndpointPlanner {
             let property = Endpoint.Property(
                 name: names.take("content"), type: .binary, isOptional: !body.isRequired,
                 special: "HTTPBody",
-                text: Self.text(body.text, "A body of the type `\(type)`, such as `.file(url, contentType: \"\(type)\")`."))
+                text: Self.text(
+                    body.text,
+                    "A body of the type `\(type)`, such as `.file(url, contentType: \"\(type)\")`.")
+            )
             endpoint.properties.append(property)
             endpoint.body = .ready(property)
         }
@@ -292,7 +300,9 @@ struct EndpointPlanner {
         if case .declared(let key) = use.type, let declaration = types.declarations[key],
             declaration.owner == nil
         {
-            name = SwiftName.member(declaration.name)
+            // Without the ending of a type that is for requests alone.
+            let isInput = declaration.name == SwiftName.type(key.place.name) + "Input"
+            name = SwiftName.member(isInput ? key.place.name : declaration.name)
         }
         let property = Endpoint.Property(
             name: names.take(name, "content"), type: use.type,
@@ -339,14 +349,18 @@ struct EndpointPlanner {
     ) throws(Refusal) {
         guard endpoint.arguments.isEmpty else {
             throw Refusal(
-                place: body.place, message: "A form beside parameters of the query is not supported.")
+                place: body.place,
+                message: "A form beside parameters of the query is not supported.")
         }
-        guard endpoint.operation.method == "post" || endpoint.operation.method == "put"
-            || endpoint.operation.method == "patch"
+        guard
+            endpoint.operation.method == "post" || endpoint.operation.method == "put"
+                || endpoint.operation.method == "patch"
         else {
             throw Refusal(
                 place: body.place,
-                message: "A form with the method \(endpoint.operation.method.uppercased()) is not supported.")
+                message:
+                    "A form with the method \(endpoint.operation.method.uppercased()) is not supported."
+            )
         }
         guard let fields = fields(of: content, &endpoint) else {
             let property = Endpoint.Property(
@@ -417,9 +431,15 @@ struct EndpointPlanner {
         case (1, .data): endpoint.output = .data
         default: endpoint.output = .byStatus(outputs)
         }
+        if case .json = endpoint.output {
+            endpoint.schema =
+                successes.lazy.compactMap { $0.content.first(where: \.isJSON)?.schema }.first
+        }
         let successStatuses = Set(successes.map(\.status))
-        for response in endpoint.operation.responses where !successStatuses.contains(response.status) {
-            guard !response.status.hasPrefix("3"), let content = response.content.first(where: \.isJSON),
+        for response in endpoint.operation.responses
+        where !successStatuses.contains(response.status) {
+            guard !response.status.hasPrefix("3"),
+                let content = response.content.first(where: \.isJSON),
                 let schema = content.schema
             else { continue }
             let use = types.use(of: schema, context(endpoint, "ErrorBody", .response))

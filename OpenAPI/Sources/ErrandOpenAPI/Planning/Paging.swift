@@ -31,7 +31,9 @@ struct Paging {
         guard
             let list = lists.first(where: { $0.key == named })
                 ?? (lists.count == 1 ? lists[0] : nil)
-                ?? lists.first(where: { ["data", "items", "entries", "results"].contains($0.key) }),
+                    ?? lists.first(where: {
+                        ["data", "items", "entries", "results"].contains($0.key)
+                    }),
             case .array(let item) = list.type,
             let rule = rule(of: endpoint, structure, itemsKey: list.key)
         else { return nil }
@@ -51,7 +53,8 @@ struct Paging {
             }
             let keys = Set(page.properties.map(\.key))
             if queries.contains("after"), keys.isSuperset(of: ["has_more", "last_id"]) {
-                return #".cursor("after") { $0.json["has_more"].bool == true ? $0.json["last_id"].string : nil }"#
+                return
+                    #".cursor("after") { $0.json["has_more"].bool == true ? $0.json["last_id"].string : nil }"#
             }
             if let link = page.properties.first(where: { Self.nextLinks.contains($0.key) }) {
                 return "Pagination { response, _ in response.json[\(Text.literal(link.key))]"
@@ -97,7 +100,8 @@ struct Paging {
         func isCursor(_ type: SwiftType) -> Bool {
             type == .builtin("String") || type == .builtin("Int") || type == .builtin("Int64")
         }
-        if let found = page.properties.first(where: { keys.contains($0.key) && isCursor($0.type) }) {
+        if let found = page.properties.first(where: { keys.contains($0.key) && isCursor($0.type) })
+        {
             return [found.key]
         }
         for property in page.properties {

@@ -19,7 +19,9 @@ struct Plan {
             let types = endpoint.errors.map(\.type)
             guard let first = types.first, types.allSatisfy({ $0 == first }) else { continue }
             // Only a named schema is of all endpoints.
-            guard case .declared(let key) = first, self.types.declarations[key]?.owner == nil else { continue }
+            guard case .declared(let key) = first, self.types.declarations[key]?.owner == nil else {
+                continue
+            }
             if let position = counts.firstIndex(where: { $0.type == first }) {
                 counts[position].count += 1
             } else {
@@ -29,18 +31,61 @@ struct Plan {
         commonError = counts.max { $0.count < $1.count }?.type
     }
 
+    /// The schemas of the validators, one or more lines for each.
+    private(set) var schemaLines: [String] = []
+
+    /// Names the shapes of outputs and bodies, and writes their schemas.
+    mutating func addShapes(_ documents: Documents) {
+        guard let file = api.schemas.first?.file ?? endpoints.first?.operation.place.file else {
+            return
+        }
+        var text = SchemaText(documents: documents, file: file)
+        for position in endpoints.indices {
+            let endpoint = endpoints[position]
+            // A stream is not checked as a whole.
+            if let schema = endpoint.schema, endpoint.events == nil, endpoint.lines == nil {
+                endpoints[position].shape = text.name(of: schema.reference ?? schema.place)
+            }
+            if case .json = endpoint.body,
+                let schema = endpoint.operation.body?.content.first(where: \.isJSON)?.schema
+            {
+                endpoints[position].bodyShape = text.name(of: schema.reference ?? schema.place)
+            }
+        }
+        schemaLines = text.lines
+    }
+
+    /// Makes a response for each endpoint: of the examples of the document, otherwise of the schema.
+    mutating func addSamples(_ schemas: SchemaReader, _ documents: Documents) {
+        let maker = SampleMaker(schemas: schemas, direction: .response)
+        for position in endpoints.indices {
+            let responses = endpoints[position].operation.responses
+            let response =
+                responses.first(where: \.isSuccess) ?? responses.first { $0.status == "default" }
+            guard let content = response?.content.first(where: \.isJSON),
+                let node = documents.node(at: content.place)
+            else { continue }
+            let sample =
+                SampleMaker.example(of: node, content.place, documents)
+                ?? content.schema.map { maker.value(of: $0) }
+            endpoints[position].sample = sample?.json
+        }
+    }
+
     /// Gives each endpoint the agent with its credentials: one for all that share a scheme with most endpoints.
     mutating func chooseAgents(_ documents: Documents) {
         for scheme in api.schemes {
             switch scheme.kind {
             case .http(let name) where name != "digest":
                 documents.report(
-                    .refused, scheme.place, "The HTTP scheme \(name) has no authenticator; write one.",
+                    .refused, scheme.place,
+                    "The HTTP scheme \(name) has no authenticator; write one.",
                     subject: scheme.name)
             case .mutualTLS:
                 documents.report(
                     .refused, scheme.place,
-                    "Client certificates are set in `configuration.transportOptions`.", subject: scheme.name)
+                    "Client certificates are set in `configuration.transportOptions`.",
+                    subject: scheme.name)
             default: break
             }
         }

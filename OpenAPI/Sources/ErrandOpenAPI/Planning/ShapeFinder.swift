@@ -87,7 +87,9 @@ struct ShapeFinder {
     private func choice(of schema: Schema) -> Shape? {
         let variants = schema.variants
         // Variants that only require members of the object beside them.
-        if variants.allSatisfy(\.isUnstructured), !schema.properties.isEmpty || !schema.allOf.isEmpty {
+        if variants.allSatisfy(\.isUnstructured),
+            !schema.properties.isEmpty || !schema.allOf.isEmpty
+        {
             return nil
         }
         if !schema.properties.isEmpty || schema.allOf.contains(where: { !$0.isUnstructured }) {
@@ -142,7 +144,9 @@ struct ShapeFinder {
         base.allOf = schema.allOf
         return variants.enumerated().map { position, variant in
             // A variant that consists of the schema itself has its members already.
-            if let target = variant.reference, refers(to: schema.place, target, 0) { return variant }
+            if let target = variant.reference, refers(to: schema.place, target, 0) {
+                return variant
+            }
             let merged = Schema(place: schema.place.child("+\(position)"), node: variant.node)
             merged.allOf = [base, variant]
             merged.title = variant.title ?? variant.reference?.name
@@ -164,7 +168,9 @@ struct ShapeFinder {
 
     /// The schemas of a mapping that consist of the schema itself.
     private func subtypes(of schema: Schema) -> [Schema]? {
-        guard schema.variants.isEmpty, let mapping = schema.discriminator?.mapping else { return nil }
+        guard schema.variants.isEmpty, let mapping = schema.discriminator?.mapping else {
+            return nil
+        }
         var seen: Set<Place> = []
         let targets = mapping.map(\.target).filter { target in
             refers(to: schema.place, target, 0) && seen.insert(target).inserted
@@ -234,7 +240,8 @@ struct ShapeFinder {
     private func refers(to base: Place, _ place: Place, _ depth: Int) -> Bool {
         guard depth < 4 else { return false }
         return schemas.schema(at: place).allOf.contains { part in
-            part.reference == base || part.reference.map { refers(to: base, $0, depth + 1) } ?? false
+            part.reference == base
+                || part.reference.map { refers(to: base, $0, depth + 1) } ?? false
         }
     }
 
@@ -245,7 +252,8 @@ struct ShapeFinder {
         return object
     }
 
-    private func gather(_ schema: Schema, into object: inout ObjectShape, _ seen: inout Set<Place>) {
+    private func gather(_ schema: Schema, into object: inout ObjectShape, _ seen: inout Set<Place>)
+    {
         guard seen.insert(schema.place).inserted else { return }
         if let target = schemas.target(of: schema) { gather(target, into: &object, &seen) }
         for part in schema.allOf { gather(part, into: &object, &seen) }

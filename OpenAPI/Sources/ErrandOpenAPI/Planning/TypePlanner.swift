@@ -62,12 +62,15 @@ final class TypePlanner {
 
     /// The name of an endpoint.
     func endpointName(_ name: String) -> String {
-        topNames.take(name, name.hasSuffix("Request") ? name + "Endpoint" : name + "Request", name + "Endpoint")
+        topNames.take(
+            name, name.hasSuffix("Request") ? name + "Endpoint" : name + "Request",
+            name + "Endpoint")
     }
 
     /// A name in a type that is no name at the top level.
     private func nestedName(_ name: String, _ parent: String, in owner: Owner) -> String {
-        for candidate in [name, parent + name, owner.name + name] where isFree(candidate, in: owner) {
+        for candidate in [name, parent + name, owner.name + name] where isFree(candidate, in: owner)
+        {
             return owner.names.take(candidate)
         }
         var number = 2
@@ -114,7 +117,9 @@ final class TypePlanner {
             let named = found.place == target.place ? place : namedPlace(of: target, found) ?? place
             let declaration = declaration(named: named, context.direction, plansBody: true)
             var constant: Node?
-            if case .enumeration(_, let cases) = shape, cases.count == 1 { constant = cases[0].value }
+            if case .enumeration(_, let cases) = shape, cases.count == 1 {
+                constant = cases[0].value
+            }
             return Use(type: .declared(declaration.key), isNullable: accepts, constant: constant)
         default:
             var inner = context
@@ -221,27 +226,49 @@ final class TypePlanner {
     private func declareInline(
         _ schema: Schema, _ shape: Shape, _ context: Context
     ) -> Declaration {
-        let key = TypeKey(place: schema.place, direction: context.direction)
+        // A schema inside a named one belongs to its type, also if another type has its members.
+        let home = home(of: schema.place, context.direction)
+        let direction = home?.direction ?? context.direction
+        let container = home?.owner ?? context.owner
+        let key = TypeKey(place: schema.place, direction: direction)
         if let known = declarations[key] { return known }
-        let name: String
-        if let owner = context.owner {
-            name = nestedName(context.name, context.parent, in: owner)
-        } else {
-            name = topName(context.name)
-        }
-        let declaration = Declaration(key: key, name: name, owner: context.owner)
+        let parent =
+            container === context.owner ? context.parent : container?.name ?? context.parent
+        let name =
+            container.map { nestedName(context.name, parent, in: $0) } ?? topName(context.name)
+        let declaration = Declaration(key: key, name: name, owner: container)
         declarations[key] = declaration
         planned.insert(key)
-        let owner = context.owner ?? Owner(
-            name: name, names: NameScope(SwiftName.reservedTypes.union([name])))
-        if context.owner == nil {
+        let owner =
+            container
+            ?? Owner(name: name, names: NameScope(SwiftName.reservedTypes.union([name])))
+        if container == nil {
             owners[key] = owner
             top.append(declaration)
         } else {
             owner.nested.append(declaration)
         }
-        fill(declaration, schema, shape, owner: owner, direction: context.direction)
+        fill(declaration, schema, shape, owner: owner, direction: direction)
         return declaration
+    }
+
+    /// The type of the named schema around a place; `nil` if it has none, or none that contains types.
+    private func home(of place: Place, _ direction: Direction) -> (
+        owner: Owner, direction: Direction
+    )? {
+        let prefix = "/components/schemas/"
+        guard place.pointer.hasPrefix(prefix), let name = place.keys.dropFirst(2).first else {
+            return nil
+        }
+        let named = Place(file: place.file, pointer: "").child("components").child("schemas")
+            .child(name)
+        guard named != place else { return nil }
+        switch shapes.resolved(schemas.schema(at: named)).shape {
+        case .object, .union:
+            let declaration = declaration(named: named, direction, plansBody: true)
+            return owners[declaration.key].map { ($0, declaration.key.direction) }
+        default: return nil
+        }
     }
 
     private func fill(
@@ -249,7 +276,9 @@ final class TypePlanner {
         direction: Direction
     ) {
         declaration.text = schema.text ?? schema.title
-        declaration.isDeprecated = schema.isDeprecated
+        if schema.isDeprecated {
+            declaration.text = Self.adding("Deprecated.", to: declaration.text)
+        }
         declaration.isOfRequests = directions.isOfRequests(declaration.key.place, direction)
         let context = Context(
             owner: owner, name: declaration.name, parent: declaration.name, direction: direction)

@@ -109,8 +109,11 @@ struct JSONText {
 
     private static func isOfNumber(_ byte: UInt8) -> Bool {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-            || [UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E")]
-                .contains(byte)
+            || [
+                UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."), UInt8(ascii: "e"),
+                UInt8(ascii: "E"),
+            ]
+            .contains(byte)
     }
 
     private mutating func string() throws(Fault) -> String {

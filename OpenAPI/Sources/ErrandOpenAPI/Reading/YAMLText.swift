@@ -3,7 +3,7 @@ import Yams
 /// A reader of YAML that keeps lines, with the scalars of the core schema of YAML 1.2.
 struct YAMLText {
     /// The number of values that aliases may expand to.
-    private static let maximumNodes = 5_000_000
+    private static let maximumNodes = 1_000_000
 
     private let text: String
     private var count = 0
@@ -33,7 +33,8 @@ struct YAMLText {
             JSONText.Fault(line: mark.line, message: "This is not YAML: \(problem).")
         case .duplicatedKeysInMapping(let keys, let context):
             JSONText.Fault(
-                line: context.mark.line, message: "Keys occur twice: \(keys.joined(separator: ", ")).")
+                line: context.mark.line,
+                message: "Keys occur twice: \(keys.joined(separator: ", ")).")
         default: JSONText.Fault(line: 0, message: "\(error)")
         }
     }

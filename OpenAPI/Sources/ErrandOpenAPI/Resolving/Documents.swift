@@ -13,10 +13,12 @@ final class Documents {
     init(load: @escaping Load) { self.load = load }
 
     func report(
-        _ kind: Problem.Kind, _ place: Place, _ message: String, subject: String = "", line: Int? = nil
+        _ kind: Problem.Kind, _ place: Place, _ message: String, subject: String = "",
+        line: Int? = nil
     ) {
         let problem = Problem(
-            kind: kind, file: place.file, line: line ?? self.line(of: place), pointer: place.pointer,
+            kind: kind, file: place.file, line: line ?? self.line(of: place),
+            pointer: place.pointer,
             subject: subject, message: message)
         if !problems.contains(problem) { problems.append(problem) }
     }
@@ -113,7 +115,7 @@ final class Documents {
             file: path.isEmpty ? place.file : Self.file(path, beside: place.file), pointer: pointer)
     }
 
-    private static func decoded(_ text: String) -> String {
+    static func decoded(_ text: String) -> String {
         guard text.contains("%") else { return text }
         var bytes: [UInt8] = []
         var rest = Substring(text).utf8

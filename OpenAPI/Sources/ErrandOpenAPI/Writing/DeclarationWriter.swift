@@ -8,12 +8,11 @@ struct DeclarationWriter {
     func write(_ declaration: Declaration, to text: inout Text) {
         text.separate()
         text.document(declaration.text)
-        if declaration.isDeprecated { text.add("@available(*, deprecated)") }
         let owner = names.planner.owner(of: declaration) ?? declaration.owner
         let isolation = declaration.owner == nil ? "nonisolated " : ""
         switch declaration.body {
         case .structure(let structure):
-            text.block("\(isolation)\(access)struct \(declaration.name): Codable, Sendable") {
+            text.type("\(isolation)\(access)struct \(declaration.name)", ["Codable", "Sendable"]) {
                 writeStructure(structure, declaration, owner, to: &$0)
                 writeNested(declaration, to: &$0)
             }
@@ -21,7 +20,9 @@ struct DeclarationWriter {
             write(enumeration, declaration, isolation, to: &text)
         case .union(let union):
             let indirect = union.isIndirect ? "indirect " : ""
-            text.block("\(isolation)\(access)\(indirect)enum \(declaration.name): Codable, Sendable") {
+            text.type(
+                "\(isolation)\(access)\(indirect)enum \(declaration.name)", ["Codable", "Sendable"]
+            ) {
                 writeUnion(union, owner, to: &$0)
                 writeNested(declaration, to: &$0)
             }
@@ -29,7 +30,9 @@ struct DeclarationWriter {
     }
 
     private func writeNested(_ declaration: Declaration, to text: inout Text) {
-        guard declaration.owner == nil, let owner = names.planner.owner(of: declaration) else { return }
+        guard declaration.owner == nil, let owner = names.planner.owner(of: declaration) else {
+            return
+        }
         for nested in owner.nested { write(nested, to: &text) }
     }
 
@@ -45,21 +48,25 @@ struct DeclarationWriter {
         _ structure: Declaration.Structure, _ declaration: Declaration, _ owner: Owner?,
         to text: inout Text
     ) {
+        let writesNull = declaration.isOfRequests && structure.properties.contains { $0.writesNull }
         for property in structure.properties {
-            text.document(property.text)
-            if property.isDeprecated { text.add("@available(*, deprecated)") }
+            // An attribute would warn in an initializer and in coding that are written.
+            let isWritten = !access.isEmpty || structure.additional != nil || writesNull
+            let notice = property.isDeprecated && isWritten ? "Deprecated." : nil
+            text.document([property.text, notice].compactMap { $0 }.joined(separator: "\n\n"))
+            if property.isDeprecated, !isWritten { text.add("@available(*, deprecated)") }
             let name = SwiftName.escaped(property.name)
-            let line = "\(access)var \(name): \(type(property, owner))"
-            text.add(property.value.map { "\(line) = \($0)" } ?? line)
+            let value = property.value.map { " = \($0)" } ?? ""
+            text.pair("\(access)var \(name):", type(property, owner) + value)
         }
         if let additional = structure.additional {
             text.document("The members without a property.")
-            text.add(
-                "\(access)var additionalProperties: [String: \(names.name(additional, in: owner))] = [:]")
+            text.pair(
+                "\(access)var additionalProperties:",
+                "[String: \(names.name(additional, in: owner))] = [:]")
         }
         writeKeys(structure, to: &text)
         if !access.isEmpty { writeInitializer(structure, owner, to: &text) }
-        let writesNull = declaration.isOfRequests && structure.properties.contains { $0.writesNull }
         if let additional = structure.additional {
             writeOpenCoding(structure, names.name(additional, in: owner), owner, to: &text)
         } else if writesNull {
@@ -83,11 +90,13 @@ struct DeclarationWriter {
             for property in structure.properties {
                 let name = SwiftName.escaped(property.name)
                 if property.name == property.key {
-                    if !text.fits("case " + (plain + [name]).joined(separator: ", ")) { flush(&text) }
+                    if !text.fits("case " + (plain + [name]).joined(separator: ", ")) {
+                        flush(&text)
+                    }
                     plain.append(name)
                 } else {
                     flush(&text)
-                    text.add("case \(name) = \(Text.literal(property.key))")
+                    text.pair("case \(name) =", Text.literal(property.key))
                 }
             }
             flush(&text)
@@ -112,7 +121,7 @@ struct DeclarationWriter {
         text.indented { text in
             for property in structure.properties {
                 let name = SwiftName.escaped(property.name)
-                text.add("self.\(property.name) = \(name)")
+                text.pair("self.\(property.name) =", name)
             }
             if structure.additional != nil {
                 text.add("self.additionalProperties = additionalProperties")
@@ -143,7 +152,8 @@ struct DeclarationWriter {
                     ["\(type).self", "forKey: .\(escaped)"], ")")
             }
             text.list(
-                "additionalProperties = try MemberKey.members(", ["of: decoder", "besides: \(known)"], ")")
+                "additionalProperties = try MemberKey.members(",
+                ["of: decoder", "besides: \(known)"], ")")
         }
         text.separate()
         if !access.isEmpty { text.document("Writes an object.") }
@@ -155,7 +165,9 @@ struct DeclarationWriter {
 
     private func writeEncoding(_ structure: Declaration.Structure, to text: inout Text) {
         text.separate()
-        if !access.isEmpty { text.document("Writes an object, in which required members may be null.") }
+        if !access.isEmpty {
+            text.document("Writes an object, in which required members may be null.")
+        }
         text.block("\(access)func encode(to encoder: any Encoder) throws") {
             writeMembers(structure, to: &$0)
         }
@@ -178,8 +190,8 @@ struct DeclarationWriter {
         to text: inout Text
     ) {
         let head = "\(isolation)\(access)struct \(declaration.name)"
-        let protocols = ": RawRepresentable, Hashable, Codable, Sendable, ArgumentValue"
-        text.block(head + protocols) { text in
+        let protocols = ["RawRepresentable", "Hashable", "Codable", "Sendable", "ArgumentValue"]
+        text.type(head, protocols) { text in
             if !access.isEmpty { text.document("The value in a document.") }
             text.add("\(access)var rawValue: \(enumeration.isInteger ? "Int" : "String")")
             if !access.isEmpty {
@@ -192,12 +204,14 @@ struct DeclarationWriter {
             text.separate()
             for item in enumeration.cases {
                 if item.text != nil || !access.isEmpty {
-                    text.document(item.text, fallback: "The value `\(item.value.string ?? item.value.json)`.")
+                    text.document(
+                        item.text, fallback: "The value `\(item.value.string ?? item.value.json)`.")
                 }
                 let literal =
-                    item.value.string.map { Text.literal($0) } ?? item.value.int.map(String.init) ?? "0"
+                    item.value.string.map { Text.literal($0) } ?? item.value.int.map(String.init)
+                    ?? "0"
                 let name = SwiftName.escaped(item.name)
-                text.add("\(access)static let \(name) = Self(rawValue: \(literal))")
+                text.list("\(access)static let \(name) = Self(", ["rawValue: \(literal)"], ")")
             }
         }
     }
@@ -207,7 +221,8 @@ struct DeclarationWriter {
     private func writeUnion(_ union: Declaration.Union, _ owner: Owner?, to text: inout Text) {
         for item in union.cases {
             text.document(item.text, fallback: access.isEmpty ? nil : "One of the kinds of values.")
-            text.add("case \(SwiftName.escaped(item.name))(\(names.name(item.type, in: owner)))")
+            text.list(
+                "case \(SwiftName.escaped(item.name))(", [names.name(item.type, in: owner)], ")")
         }
         text.document("A value that the document does not describe.")
         text.add("case other(JSON)")
@@ -231,9 +246,14 @@ struct DeclarationWriter {
         text.separate()
         if !access.isEmpty { text.document("Writes the value.") }
         text.block("\(access)func encode(to encoder: any Encoder) throws") { text in
+            // The strategies for dates and data apply in a container.
+            let isDirect = union.discriminator != nil
+            if !isDirect { text.add("var container = encoder.singleValueContainer()") }
             text.add("switch self {")
             for name in union.cases.map(\.name) + ["other"] {
-                text.add("case .\(SwiftName.escaped(name))(let value): try value.encode(to: encoder)")
+                text.pair(
+                    "case .\(SwiftName.escaped(name))(let value):",
+                    isDirect ? "try value.encode(to: encoder)" : "try container.encode(value)")
             }
             text.add("}")
         }
@@ -253,33 +273,45 @@ struct DeclarationWriter {
                 value.string.map { Text.literal($0) } ?? value.int.map(String.init) ?? "nil"
             }
             let name = names.name(item.type, in: owner)
-            let action = "self = .\(SwiftName.escaped(item.name))(try \(name)(from: decoder))"
-            let line = "case \(values.joined(separator: ", ")): \(action)"
-            if text.fits(line) {
-                text.add(line)
-            } else {
-                text.list("case ", values, ":")
-                text.indented { $0.add(action) }
+            let start = "self = .\(SwiftName.escaped(item.name))("
+            let value = "try \(name)(from: decoder)"
+            let head = "case \(values.joined(separator: ", ")):"
+            if text.fits("\(head) \(start)\(value))") {
+                text.add("\(head) \(start)\(value))")
+                continue
             }
+            if text.fits(head) {
+                text.add(head)
+            } else {
+                text.list("case", values, ":")
+            }
+            text.indented { $0.list(start, [value], ")") }
         }
         text.add("default: self = .other(try JSON(from: decoder))")
         text.add("}")
     }
 
     private func writeAttempts(_ union: Declaration.Union, _ owner: Owner?, to text: inout Text) {
-        // A dictionary of JSON accepts every object, so nothing is left for the last case.
-        for (position, item) in union.cases.enumerated() {
-            let name = names.name(item.type, in: owner)
-            let word = position == 0 ? "if" : "} else if"
-            text.add("\(word) let value = try? \(name)(from: decoder) {")
-            text.indented { $0.add("self = .\(SwiftName.escaped(item.name))(value)") }
-        }
         guard !union.cases.isEmpty else {
             text.add("self = .other(try JSON(from: decoder))")
             return
         }
+        text.add("let container = try decoder.singleValueContainer()")
+        for (position, item) in union.cases.enumerated() {
+            let name = names.name(item.type, in: owner)
+            let word = position == 0 ? "if" : "} else if"
+            let line = "\(word) let value = try? container.decode(\(name).self) {"
+            if text.fits(line) {
+                text.add(line)
+            } else {
+                text.add("\(word) let value = try? container.decode(")
+                text.indented { $0.add("\(name).self)") }
+                text.add("{")
+            }
+            text.indented { $0.add("self = .\(SwiftName.escaped(item.name))(value)") }
+        }
         text.add("} else {")
-        text.indented { $0.add("self = .other(try JSON(from: decoder))") }
+        text.indented { $0.add("self = .other(try container.decode(JSON.self))") }
         text.add("}")
     }
 }

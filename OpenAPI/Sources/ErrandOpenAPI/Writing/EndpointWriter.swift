@@ -12,18 +12,14 @@ struct EndpointWriter {
     func write(_ endpoint: Endpoint, to text: inout Text) {
         text.separate()
         let operation = endpoint.operation
-        let summary = operation.summary.map { $0.hasSuffix(".") ? $0 : $0 + "." }
-        let parts = [summary, operation.text].compactMap { $0 }.filter { !$0.trimmingSpaces.isEmpty && $0 != "." }
-        let document = parts.count == 2 && parts[0].dropLast() == parts[1].trimmingSpaces.dropLast(parts[1].trimmingSpaces.hasSuffix(".") ? 1 : 0)
-            ? parts[0] : parts.joined(separator: "\n\n")
         text.document(
-            document + note(about: endpoint),
+            document(of: operation) + note(about: endpoint),
             fallback: "\(operation.method.uppercased()) `\(operation.path)`.")
         if operation.isDeprecated { text.add("@available(*, deprecated)") }
         let output = output(of: endpoint)
         let superclasses = ["\(service)Request"] + output.protocols
-        text.block("\(access)final class \(endpoint.name): \(superclasses.joined(separator: ", "))") { text in
-            if let alias = output.alias { text.add("\(access)typealias Output = \(alias)") }
+        text.type("\(access)final class \(endpoint.name)", superclasses) { text in
+            if let alias = output.alias { text.pair("\(access)typealias Output =", alias) }
             writeOutputs(endpoint, to: &text)
             for nested in endpoint.owner.nested { declarations.write(nested, to: &text) }
             writeProperties(endpoint, to: &text)
@@ -34,8 +30,11 @@ struct EndpointWriter {
             writeArguments(endpoint, to: &text)
             writeHeaders(endpoint, to: &text)
             writeBody(endpoint, to: &text)
-            if let decoder = output.decoder { text.getter("\(access)var decoder: \(decoder.type)", decoder.value) }
+            if let decoder = output.decoder {
+                text.getter("\(access)var decoder: \(decoder.type)", decoder.value)
+            }
             writeStatusDecoder(endpoint, to: &text)
+            writeShapes(endpoint, to: &text)
             writeErrors(endpoint, to: &text)
             writeConfigure(endpoint, to: &text)
             writeStreams(endpoint, to: &text)
@@ -43,10 +42,25 @@ struct EndpointWriter {
         }
     }
 
+    /// The summary and the description, unless they say the same.
+    private func document(of operation: Operation) -> String {
+        func sentence(_ text: String?) -> String {
+            let text = (text ?? "").trimmingSpaces
+            return text.isEmpty || text.hasSuffix(".") ? text : text + "."
+        }
+        let summary = sentence(operation.summary)
+        let description = (operation.text ?? "").trimmingSpaces
+        if sentence(description) == summary { return summary }
+        return [summary, description].filter { !$0.isEmpty }.joined(separator: "\n\n")
+    }
+
     private func note(about endpoint: Endpoint) -> String {
-        let accepted = endpoint.operation.responses.first { $0.status == "202" && $0.hasLocationHeader }
+        let accepted = endpoint.operation.responses.first {
+            $0.status == "202" && $0.hasLocationHeader
+        }
         guard accepted != nil else { return "" }
-        return "\n\nThe status 202 means that the result is not ready: its `Location` names where it will be."
+        return
+            "\n\nThe status 202 means that the result is not ready: its `Location` names where it will be."
     }
 
     // MARK: - Output
@@ -56,7 +70,8 @@ struct EndpointWriter {
     ) -> (protocols: [String], alias: String?, decoder: (type: String, value: String)?) {
         switch endpoint.output {
         case .none:
-            return endpoint.events == nil && endpoint.lines == nil ? (["VoidOutput"], nil, nil) : ([], nil, nil)
+            return endpoint.events == nil && endpoint.lines == nil
+                ? (["VoidOutput"], nil, nil) : ([], nil, nil)
         case .json(let type, let isOptional):
             let name = names.name(type, in: endpoint.owner)
             return (["DecodableOutput"], isOptional ? name + "?" : name, nil)
@@ -124,7 +139,9 @@ struct EndpointWriter {
     }
 
     private static func pattern(_ status: String) -> String {
-        if let digit = status.first.flatMap({ Int(String($0)) }), status.uppercased().hasSuffix("XX") {
+        if let digit = status.first.flatMap({ Int(String($0)) }),
+            status.uppercased().hasSuffix("XX")
+        {
             return "\(digit)00...\(digit)99"
         }
         return Int(status).map(String.init) ?? "_"
@@ -148,9 +165,11 @@ struct EndpointWriter {
         }
         text.separate()
         for property in endpoint.properties {
-            text.document(property.text, fallback: access.isEmpty ? nil : "The parameter `\(property.name)`.")
-            if property.isDeprecated { text.add("@available(*, deprecated)") }
-            text.add("\(access)let \(SwiftName.escaped(property.name)): \(type(property, endpoint))")
+            // An attribute would warn in the initializer.
+            let notice = property.isDeprecated ? "Deprecated." : nil
+            let all = [property.text, notice].compactMap { $0 }.joined(separator: "\n\n")
+            text.document(all, fallback: access.isEmpty ? nil : "The parameter `\(property.name)`.")
+            text.pair("\(access)let \(SwiftName.escaped(property.name)):", type(property, endpoint))
         }
         text.separate()
         if !access.isEmpty { text.document("Creates a request.") }
@@ -161,7 +180,7 @@ struct EndpointWriter {
         text.list("\(access)init(", parameters, ") {")
         text.indented { text in
             for property in endpoint.properties {
-                text.add("self.\(property.name) = \(SwiftName.escaped(property.name))")
+                text.pair("self.\(property.name) =", SwiftName.escaped(property.name))
             }
         }
         text.add("}")
@@ -171,7 +190,8 @@ struct EndpointWriter {
 
     private func writeAgent(_ endpoint: Endpoint, to text: inout Text) {
         if endpoint.agent > 0 {
-            text.getter("\(access)override var agent: RequestAgent", "\(service).\(agents[endpoint.agent])")
+            text.getter(
+                "\(access)override var agent: RequestAgent", "\(service).\(agents[endpoint.agent])")
         }
         if let server = endpoint.server {
             let url = ServiceWriter.defaultURL(of: server)
@@ -203,7 +223,9 @@ struct EndpointWriter {
         let method = endpoint.operation.method
         guard method != "get" else { return }
         let known = ["post", "put", "patch", "delete", "head", "options", "trace", "query"]
-        let value = known.contains(method) && method != "query" ? ".\(method)" : Text.literal(method.uppercased())
+        let value =
+            known.contains(method) && method != "query"
+            ? ".\(method)" : Text.literal(method.uppercased())
         text.getter("\(access)override var method: HTTPMethod", value)
     }
 
@@ -212,9 +234,14 @@ struct EndpointWriter {
         switch argument.form {
         case .plain, .members: return name
         case .joined(let separator):
-            let element: SwiftType = if case .array(let inner) = argument.property.type { inner } else { argument.property.type }
+            let element: SwiftType =
+                if case .array(let inner) = argument.property.type { inner } else {
+                    argument.property.type
+                }
             let text = names.text(element, "$0") ?? "$0"
-            let mapped = text == "$0" ? name : "\(name)\(argument.property.isOptional ? "?" : "").map { \(text) }"
+            let mapped =
+                text == "$0"
+                ? name : "\(name)\(argument.property.isOptional ? "?" : "").map { \(text) }"
             let mark = argument.property.isOptional && text == "$0" ? "?" : ""
             return "\(mapped)\(mark).joined(separator: \(Text.literal(separator)))"
         case .nested:
@@ -223,7 +250,8 @@ struct EndpointWriter {
                 return argument.property.isOptional
                     ? "\(name).map { Arguments(encoding: $0) }" : "Arguments(encoding: \(name))"
             case .array(.declared):
-                return "\(name)\(argument.property.isOptional ? "?" : "").map { Arguments(encoding: $0) }"
+                return
+                    "\(name)\(argument.property.isOptional ? "?" : "").map { Arguments(encoding: $0) }"
             default: return name
             }
         }
@@ -237,7 +265,7 @@ struct EndpointWriter {
         let items = arguments.map { "\(Text.literal($0.name)): \(value($0))" }
         if !hasMembers, arguments.count <= 8 {
             let line = "[\(items.joined(separator: ", "))]"
-            if text.fits("\(head) { \(line) }") {
+            if text.fits("    " + line) {
                 text.getter(head, line)
             } else {
                 text.block(head) { text in
@@ -256,7 +284,8 @@ struct EndpointWriter {
                     text.list("arguments.append(", [Text.literal(argument.name), value], ")")
                     continue
                 }
-                let isDictionary = if case .dictionary = argument.property.type { true } else { false }
+                let isDictionary =
+                    if case .dictionary = argument.property.type { true } else { false }
                 let label = isDictionary ? "dictionary" : "encoding"
                 if argument.property.isOptional {
                     text.block("if let \(value)") {
@@ -288,8 +317,12 @@ struct EndpointWriter {
             if !endpoint.cookies.isEmpty {
                 let pairs = endpoint.cookies.map { name, property in
                     let own = SwiftName.escaped(property.name)
-                    let value = names.text(property.type, property.isOptional ? "$0" : own) ?? "\"\\(\(own))\""
-                    let inner = value.hasPrefix("\"") ? String(value.dropFirst().dropLast()) : "\\(\(value))"
+                    let value =
+                        names.text(property.type, property.isOptional ? "$0" : own)
+                        ?? "\"\\(\(own))\""
+                    let inner =
+                        value.hasPrefix("\"")
+                        ? String(value.dropFirst().dropLast()) : "\\(\(value))"
                     let pair = "\"\(Text.escaped(name))=\(inner)\""
                     return property.isOptional ? "\(own).map { \(pair) }" : pair
                 }
@@ -307,7 +340,8 @@ struct EndpointWriter {
         case .json(let property, let contentType):
             let name = SwiftName.escaped(property.name)
             guard let contentType else {
-                text.getter(head, property.isOptional ? "\(name).map { .json($0) }" : ".json(\(name))")
+                text.getter(
+                    head, property.isOptional ? "\(name).map { .json($0) }" : ".json(\(name))")
                 return
             }
             text.block(head) { text in
@@ -325,7 +359,8 @@ struct EndpointWriter {
                     ? "\(name).map { .string($0, contentType: \(type)) }"
                     : ".string(\(name), contentType: \(type))")
         case .ready(let property): text.getter(head, SwiftName.escaped(property.name))
-        case .parts(let property): text.getter(head, ".multipart(\(SwiftName.escaped(property.name)))")
+        case .parts(let property):
+            text.getter(head, ".multipart(\(SwiftName.escaped(property.name)))")
         case .multipart(let fields):
             text.block(head) { text in
                 text.add("var parts: [HTTPBody.Part] = []")
@@ -344,7 +379,8 @@ struct EndpointWriter {
         let key = Text.literal(key)
         let isList: Bool
         let element: SwiftType
-        if case .array(let inner) = property.type, inner == .binary || names.text(inner, "") != nil {
+        if case .array(let inner) = property.type, inner == .binary || names.text(inner, "") != nil
+        {
             isList = true
             element = inner
         } else {
@@ -369,6 +405,25 @@ struct EndpointWriter {
         }
     }
 
+    private func writeShapes(_ endpoint: Endpoint, to text: inout Text) {
+        func write(_ name: String, _ shape: String, _ text: inout Text) {
+            text.list(
+                "\(access)static let \(name) = \(service)Schemas.shape(", [Text.literal(shape)], ")"
+            )
+        }
+        if let shape = endpoint.shape {
+            text.separate()
+            if !access.isEmpty { text.document("The shape of the response.") }
+            write("shape", shape, &text)
+            text.getter("\(access)override var validator: JSONShape?", "Self.shape")
+        }
+        if let shape = endpoint.bodyShape {
+            text.separate()
+            text.document("The shape of the body, to check it before a start.")
+            write("bodyShape", shape, &text)
+        }
+    }
+
     // MARK: - Errors and settings
 
     private func writeErrors(_ endpoint: Endpoint, to text: inout Text) {
@@ -385,12 +440,17 @@ struct EndpointWriter {
             text.block("ErrorDecoder { response in", closing: "}") { text in
                 text.add("switch response.statusCode {")
                 let hasDefault = endpoint.errors.contains { $0.status == "default" }
-                let ordered = endpoint.errors.filter { $0.status != "default" && !$0.status.uppercased().hasSuffix("XX") }
+                let ordered =
+                    endpoint.errors.filter {
+                        $0.status != "default" && !$0.status.uppercased().hasSuffix("XX")
+                    }
                     + endpoint.errors.filter { $0.status.uppercased().hasSuffix("XX") }
                     + endpoint.errors.filter { $0.status == "default" }
                 for (status, type) in ordered {
                     let pattern = status == "default" ? "default" : "case \(Self.pattern(status))"
-                    text.add("\(pattern): try response.decode(\(names.name(type, in: endpoint.owner)).self)")
+                    text.add(
+                        "\(pattern): try response.decode(\(names.name(type, in: endpoint.owner)).self)"
+                    )
                 }
                 if !hasDefault { text.add("default: nil") }
                 text.add("}")
@@ -403,7 +463,8 @@ struct EndpointWriter {
         if endpoint.joinsLists { lines.append("request.encoding?.arrays = .comma") }
         if endpoint.sendsNoCredentials { lines.append("request.uses.remove(.authenticators)") }
         guard !lines.isEmpty else { return }
-        text.block("\(access)override func configure(_ request: inout RequestDescription)") { text in
+        text.block("\(access)override func configure(_ request: inout RequestDescription)") {
+            text in
             text.add("super.configure(&request)")
             for line in lines { text.add(line) }
         }
@@ -457,9 +518,24 @@ struct EndpointWriter {
     private func writeSequence(
         _ name: String, _ element: String, _ call: String, to text: inout Text
     ) {
-        text.list(
-            "\(access)func \(name)(", ["limit: Int? = nil, on agent: RequestAgent? = nil"],
-            ") -> some AsyncSequence<\(element), RequestError> {")
+        let parameters = "limit: Int? = nil, on agent: RequestAgent? = nil"
+        let result = ") -> some AsyncSequence<\(element), RequestError> {"
+        if text.fits(result) {
+            text.list("\(access)func \(name)(", [parameters], result)
+        } else {
+            text.add("\(access)func \(name)(")
+            text.indented { $0.add(parameters) }
+            text.add(") -> some AsyncSequence<")
+            text.indented { text in
+                if text.fits("\(element), RequestError") {
+                    text.add("\(element), RequestError")
+                } else {
+                    text.add("\(element),")
+                    text.add("RequestError")
+                }
+            }
+            text.add("> {")
+        }
         text.indented { $0.add(call) }
         text.add("}")
     }

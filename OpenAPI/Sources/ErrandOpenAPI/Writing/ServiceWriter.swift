@@ -29,7 +29,8 @@ struct ServiceWriter {
                     position == 0
                         ? "The agent of the endpoints, without credentials until its configuration has some."
                         : "The agent of the endpoints that need other credentials.")
-                text.add("\(access)static let \(agent) = RequestAgent(configuration: configuration())")
+                text.add(
+                    "\(access)static let \(agent) = RequestAgent(configuration: configuration())")
             }
             writeServers(to: &text)
             writeConfiguration(to: &text)
@@ -51,14 +52,19 @@ struct ServiceWriter {
             var variables = NameScope()
             for variable in server.variables {
                 let own = variables.take(SwiftName.member(variable.name))
-                let type = variable.values.isEmpty
-                    ? "String" : scope.take(SwiftName.type(variable.name), SwiftName.type(name + "_" + variable.name))
+                let type =
+                    variable.values.isEmpty
+                    ? "String"
+                    : scope.take(
+                        SwiftName.type(variable.name), SwiftName.type(name + "_" + variable.name))
                 if !variable.values.isEmpty { write(variable, type, to: &text) }
-                let value = variable.values.isEmpty
+                let value =
+                    variable.values.isEmpty
                     ? Text.literal(variable.defaultValue)
                     : "." + SwiftName.escaped(SwiftName.member(variable.defaultValue))
                 parameters.append("\(SwiftName.escaped(own)): \(type) = \(value)")
-                url = url.replacing("{\(variable.name)}", with: Self.piece(own, in: server.url, variable.name))
+                url = url.replacing(
+                    "{\(variable.name)}", with: Self.piece(own, in: server.url, variable.name))
             }
             text.separate()
             text.document(server.text, fallback: "The URL of the server.")
@@ -115,7 +121,9 @@ struct ServiceWriter {
         let url = server.variables.reduce(server.url) { url, variable in
             variable.values.isEmpty && !variable.defaultValue.contains(".")
                 ? url.replacing("{\(variable.name)}", with: "*")
-                : url.replacing("{\(variable.name)}", with: variable.values.count > 1 ? "*" : variable.defaultValue)
+                : url.replacing(
+                    "{\(variable.name)}",
+                    with: variable.values.count > 1 ? "*" : variable.defaultValue)
         }
         guard let start = url.firstRange(of: "://")?.upperBound else { return nil }
         let host = url[start...].prefix { $0 != "/" && $0 != ":" }
@@ -129,7 +137,8 @@ struct ServiceWriter {
         var parameters: [String] = []
         if let server {
             let call = server.variables.isEmpty ? "server" : "server()"
-            parameters.append("baseURL: EndpointURL\(api.servers.first?.url == server.url ? " = \(call)" : "")")
+            parameters.append(
+                "baseURL: EndpointURL\(api.servers.first?.url == server.url ? " = \(call)" : "")")
         } else {
             parameters.append("baseURL: EndpointURL? = nil")
         }
@@ -141,12 +150,15 @@ struct ServiceWriter {
         }
         if hasSchemes {
             parameters.append("credentials: (any Authenticator)? = nil")
-            parameters.append(hosts == nil ? "hosts: HostPattern = \"\"" : "hosts: HostPattern = hosts")
+            parameters.append(
+                hosts == nil ? "hosts: HostPattern = \"\"" : "hosts: HostPattern = hosts")
         }
         text.separate()
         text.document(
             "The configuration of an agent for the service."
-                + (server == nil ? "\n\nThe document names no absolute server, so the base URL must be set." : "")
+                + (server == nil
+                    ? "\n\nThe document names no absolute server, so the base URL must be set."
+                    : "")
                 + (hasSchemes ? "\n\nOnly the hosts receive the credentials." : ""))
         text.list("\(access)static func configuration(", parameters, ") -> Configuration {")
         text.indented { text in
@@ -166,28 +178,36 @@ struct ServiceWriter {
     private func write(_ scheme: API.SecurityScheme, to text: inout Text) {
         let base = SwiftName.member(scheme.name)
         let name = SwiftName.escaped(
-            ["agent", "configuration", "hosts", "server"].contains(base) || agents.contains(base) ? base + "Scheme" : base)
+            ["agent", "configuration", "hosts", "server"].contains(base) || agents.contains(base)
+                ? base + "Scheme" : base)
         text.separate()
         let head = "\(access)static func \(name)("
         let result = ") -> some Authenticator {"
         func document(_ sentence: String) {
-            text.document("The security scheme `\(scheme.name)`: \(sentence)\n\n" + (scheme.text ?? ""))
+            text.document(
+                "The security scheme `\(scheme.name)`: \(sentence)\n\n" + (scheme.text ?? ""))
         }
         switch scheme.kind {
         case .header(let header):
             document("a key in the header `\(header)`.")
             text.list(head, ["_ key: String"], result)
-            let place = header.lowercased() == "authorization" ? ".authorization" : ".custom(\(Text.literal(header)))"
+            let place =
+                header.lowercased() == "authorization"
+                ? ".authorization" : ".custom(\(Text.literal(header)))"
             text.indented { $0.add("StandardAuthenticator.apiKey(key, in: .header(\(place)))") }
         case .query(let query):
             document("a key in the parameter `\(query)` of the query.")
             text.list(head, ["_ key: String"], result)
-            text.indented { $0.add("StandardAuthenticator.apiKey(key, in: .query(\(Text.literal(query))))") }
+            text.indented {
+                $0.add("StandardAuthenticator.apiKey(key, in: .query(\(Text.literal(query))))")
+            }
         case .cookie(let cookie):
             document("a key in the cookie `\(cookie)`.")
             text.list(head, ["_ key: String"], result)
             text.indented {
-                $0.add("StandardAuthenticator.apiKey(\"\(Text.escaped(cookie))=\\(key)\", in: .header(.cookie))")
+                $0.add(
+                    "StandardAuthenticator.apiKey(\"\(Text.escaped(cookie))=\\(key)\", in: .header(.cookie))"
+                )
             }
         case .basic:
             document("a user and a password (RFC 7617).")
@@ -233,7 +253,8 @@ struct ServiceWriter {
                     ".json(\(names.name(commonError, in: nil)).self)")
             }
             text.separate()
-            text.block("\(member)override func configure(_ request: inout RequestDescription)") { text in
+            text.block("\(member)override func configure(_ request: inout RequestDescription)") {
+                text in
                 text.add("super.configure(&request)")
                 text.add("// Values of query and form as OpenAPI writes them.")
                 text.list(

@@ -14,38 +14,151 @@ struct SourceWriter {
             names: names, declarations: models, service: plan.service, access: access,
             commonError: plan.commonError, agents: plan.agents)
         var files: [(name: String, text: String)] = []
-        files.append(("\(plan.service).swift", text { text in
-            ServiceWriter(
-                api: plan.api, service: plan.service, access: access, names: names,
-                commonError: plan.commonError, agents: plan.agents
-            ).write(to: &text)
-        }))
+        files.append(
+            (
+                "\(plan.service).swift",
+                text { text in
+                    ServiceWriter(
+                        api: plan.api, service: plan.service, access: access, names: names,
+                        commonError: plan.commonError, agents: plan.agents
+                    ).write(to: &text)
+                }
+            ))
         for (name, group) in groups() {
-            files.append((name, text { text in
-                for endpoint in group { endpoints.write(endpoint, to: &text) }
-            }))
+            files.append(
+                (
+                    name,
+                    text { text in
+                        for endpoint in group { endpoints.write(endpoint, to: &text) }
+                    }
+                ))
         }
         let top = plan.types.top.sorted { $0.name < $1.name }
         if options.files == .one {
             if !top.isEmpty {
-                files.append(("Models.swift", text { text in
-                    for declaration in top { models.write(declaration, to: &text) }
-                }))
+                files.append(
+                    (
+                        "Models.swift",
+                        text { text in
+                            for declaration in top { models.write(declaration, to: &text) }
+                        }
+                    ))
             }
         } else {
             for declaration in top {
-                files.append(("Models/\(declaration.name).swift", text {
-                    models.write(declaration, to: &$0)
-                }))
+                files.append(
+                    (
+                        "Models/\(declaration.name).swift",
+                        text {
+                            models.write(declaration, to: &$0)
+                        }
+                    ))
             }
         }
         let parts = supportParts()
         if !parts.isEmpty {
-            files.append(("\(plan.service)Support.swift", text {
-                SupportWriter.write(parts, access, to: &$0)
-            }))
+            files.append(
+                (
+                    "\(plan.service)Support.swift",
+                    text {
+                        SupportWriter.write(parts, access, to: &$0)
+                    }
+                ))
+        }
+        if !plan.schemaLines.isEmpty {
+            files.append(("\(plan.service)Schemas.swift", text { schemas(to: &$0) }))
         }
         return unique(files)
+    }
+
+    private func schemas(to text: inout Text) {
+        text.document("The schemas of the document, for the validators of the endpoints.")
+        text.block("nonisolated enum \(plan.service)Schemas") { text in
+            text.document("The shape of a schema; `nil` for an unknown name.")
+            text.block("static func shape(_ name: String) -> JSONShape?") {
+                $0.add("try? JSONShape(jsonSchema: document[name], in: document)")
+            }
+            text.separate()
+            text.add("private static let document = (try? JSON(parsing: text)) ?? .absent")
+            text.separate()
+            text.add("private static let text = #\"\"\"")
+            text.indented { text in
+                text.add("{")
+                for line in plan.schemaLines {
+                    for part in Self.wrapped(line) { text.add(part) }
+                }
+                text.add("}")
+                text.add("\"\"\"#")
+            }
+        }
+    }
+
+    /// JSON in lines that are short enough, divided between values.
+    private static func wrapped(_ json: String) -> [String] {
+        var lines: [String] = []
+        var line = ""
+        var rest = ""
+        var isInString = false
+        var isEscaped = false
+        for character in json {
+            rest.append(character)
+            if isInString {
+                if isEscaped {
+                    isEscaped = false
+                } else if character == "\\" {
+                    isEscaped = true
+                } else if character == "\"" {
+                    isInString = false
+                }
+                continue
+            }
+            if character == "\"" { isInString = true }
+            guard ",{}[]:".contains(character) else { continue }
+            if !line.isEmpty, line.count + rest.count > 88 {
+                lines.append(line)
+                line = ""
+            }
+            line += rest
+            rest = ""
+        }
+        line += rest
+        if !line.isEmpty { lines.append(line) }
+        return lines.map(\.trimmingSpaces)
+    }
+
+    /// Responses for tests.
+    func mocks() -> [(name: String, text: String)] {
+        var content = Text()
+        for endpoint in plan.endpoints {
+            content.separate()
+            content.block("extension \(endpoint.name)") { text in
+                text.document(
+                    "A response with an example of the document, or with a value of its schema.")
+                let status = endpoint.operation.responses.first(where: \.isSuccess)?.status ?? "200"
+                let code = Int(status) ?? 200
+                guard let sample = endpoint.sample else {
+                    text.getter(
+                        "static var mock: ScriptedResponse",
+                        "ScriptedResponse(status: HTTPResponse.Status(code: \(code)))")
+                    return
+                }
+                text.block("static var mock: ScriptedResponse") { text in
+                    text.add(".json(")
+                    text.indented { text in
+                        text.add("#\"\"\"")
+                        for line in Self.wrapped(sample) { text.add(line) }
+                        text.add("\"\"\"#" + (code == 200 ? ")" : ","))
+                        if code != 200 { text.add("status: HTTPResponse.Status(code: \(code)))") }
+                    }
+                }
+            }
+        }
+        let module = options.module ?? plan.service
+        let head =
+            "// Generated by errand-openapi. Do not edit.\n\nimport Errand\nimport ErrandTesting\n\n"
+        return [
+            ("\(plan.service)Mocks.swift", head + "@testable import \(module)\n\n" + content.text)
+        ]
     }
 
     /// A file with its imports.
@@ -53,10 +166,13 @@ struct SourceWriter {
         var content = Text()
         body(&content)
         let text = content.text
-        var head = "// Generated by errand-openapi from \(plan.api.title.isEmpty ? "a document" : plan.api.title.split(separator: "\n").joined(separator: " ")). Do not edit.\n\n"
+        var head =
+            "// Generated by errand-openapi from \(plan.api.title.isEmpty ? "a document" : plan.api.title.split(separator: "\n").joined(separator: " ")). Do not edit.\n\n"
         head += access.isEmpty ? "import Errand\n" : "public import Errand\n"
         let words = ["Date", "Data", "UUID"]
-        if words.contains(where: { text.contains($0) }) { head += access.isEmpty ? "import Foundation\n" : "public import Foundation\n" }
+        if words.contains(where: { text.contains($0) }) {
+            head += access.isEmpty ? "import Foundation\n" : "public import Foundation\n"
+        }
         return head + "\n" + text
     }
 
@@ -70,7 +186,9 @@ struct SourceWriter {
             for endpoint in plan.endpoints {
                 let file = endpoint.operation.tags.first.map(SwiftName.type) ?? endpoint.name
                 let name = "Endpoints/\(file).swift"
-                if let position = groups.firstIndex(where: { $0.name.lowercased() == name.lowercased() }) {
+                if let position = groups.firstIndex(where: {
+                    $0.name.lowercased() == name.lowercased()
+                }) {
                     groups[position].endpoints.append(endpoint)
                 } else {
                     groups.append((name, [endpoint]))

@@ -28,10 +28,58 @@ struct Text {
     /// Adds a property or a function with one expression, on one line if that is short enough.
     mutating func getter(_ head: String, _ expression: String) {
         let line = "\(head) { \(expression) }"
-        if fits(line) {
+        // The formatter leaves one column free.
+        if fits(line + " ") {
             add(line)
         } else {
             block(head) { $0.add(expression) }
+        }
+    }
+
+    /// Adds a type with its superclass and protocols, and a block.
+    mutating func type(_ head: String, _ parents: [String], _ body: (inout Text) -> Void) {
+        let line = "\(head): \(parents.joined(separator: ", "))"
+        if fits(line + " {") {
+            block(line, body)
+            return
+        }
+        if !fits(head + ":"), let space = head.lastIndex(of: " ") {
+            add(String(head[..<space]))
+            indented { text in
+                text.add(String(head[head.index(after: space)...]) + ":")
+                text.indented { $0.add(parents.joined(separator: ", ")) }
+            }
+            add("{")
+            indented(body)
+            add("}")
+            return
+        }
+        var current = head + ":"
+        for (position, parent) in parents.enumerated() {
+            let word = " " + parent + (position + 1 < parents.count ? "," : "")
+            let isFirstLine = current.hasPrefix(head)
+            if (isFirstLine
+                ? fits(current + word) : 4 + 4 * indentation + (current + word).count <= Self.width)
+            {
+                current += word
+                continue
+            }
+            if isFirstLine { add(current) } else { indented { $0.add(current) } }
+            current = String(word.dropFirst())
+        }
+        if current.hasPrefix(head) { add(current) } else { indented { $0.add(current) } }
+        add("{")
+        indented(body)
+        add("}")
+    }
+
+    /// Adds two parts, the second on a line of its own if both are long: after a colon or an equals sign.
+    mutating func pair(_ left: String, _ right: String) {
+        if fits("\(left) \(right)") {
+            add("\(left) \(right)")
+        } else {
+            add(left)
+            indented { $0.add(right) }
         }
     }
 
@@ -43,12 +91,14 @@ struct Text {
             return
         }
         add(head)
+        // A call ends behind its last argument, a function or a switch on a line of its own.
+        let isCall = !tail.hasSuffix("{")
         indentation += 1
         for (position, item) in items.enumerated() {
-            add(item + (position + 1 < items.count ? "," : ""))
+            add(item + (position + 1 < items.count ? "," : isCall ? tail : ""))
         }
         indentation -= 1
-        add(tail)
+        if !isCall { add(tail) }
     }
 
     mutating func indented(_ body: (inout Text) -> Void) {
@@ -68,10 +118,11 @@ struct Text {
         let source = Self.normalized(text) ?? fallback
         guard let source, !source.isEmpty else { return }
         let (summary, rest) = Self.split(source)
-        add("/// " + summary)
+        let width = Self.width - 4 * indentation - 4
+        for line in Self.wrapped(summary, width: width) { add("/// " + line) }
         guard !rest.isEmpty else { return }
         add("///")
-        for line in Self.wrapped(rest, width: Self.width - 4 * indentation - 4) {
+        for line in Self.wrapped(rest, width: width) {
             add(line.isEmpty ? "///" : "/// " + line)
         }
     }
@@ -113,7 +164,9 @@ struct Text {
         }
         summary = summary.trimmingSpaces
         while let last = summary.last, ":,;".contains(last) { summary.removeLast() }
-        while summary.hasPrefix("#") || summary.hasPrefix("-") || summary.hasPrefix("*") && !summary.hasPrefix("**") {
+        while summary.hasPrefix("#") || summary.hasPrefix("-")
+            || summary.hasPrefix("*") && !summary.hasPrefix("**")
+        {
             summary = String(summary.dropFirst()).trimmingSpaces
         }
         if summary.isEmpty { summary = "No description" }
@@ -126,7 +179,9 @@ struct Text {
         var index = text.startIndex
         while index < text.endIndex {
             let next = text.index(after: index)
-            if ".!?".contains(text[index]), next < text.endIndex, text[next].isWhitespace { return next }
+            if ".!?".contains(text[index]), next < text.endIndex, text[next].isWhitespace {
+                return next
+            }
             index = next
         }
         return nil
