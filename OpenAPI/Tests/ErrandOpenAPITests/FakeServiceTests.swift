@@ -75,6 +75,37 @@ import Testing
         #expect(response.text.contains(words), "\(response.text)")
     }
 
+    @Test func formsAndCredentialsAreChecked() throws {
+        let text = """
+            openapi: 3.0.3
+            info: {title: Shop, version: '1'}
+            security: [{key: []}]
+            components: {securitySchemes: {key: {type: apiKey, in: header, name: X-Key}}}
+            paths:
+              /a:
+                post:
+                  requestBody:
+                    content:
+                      application/x-www-form-urlencoded:
+                        schema: {type: object, required: [n], properties: {n: {type: integer, format: int32}, on: {type: string, format: date}}}
+                  responses: {'204': {description: ok}}
+            """
+        let service = try #require(FakeService.read("a.yaml", load: load(["a.yaml": text])).service)
+        func status(_ body: String, key: String? = "k") -> Int {
+            var headers = ["content-type": "application/x-www-form-urlencoded"]
+            headers["x-key"] = key
+            return service.respond(
+                to: .init(method: "POST", path: "/a", headers: headers, body: Array(body.utf8))
+            ).status
+        }
+        #expect(status("n=1&on=2024-02-29") == 204)
+        #expect(status("n=1", key: nil) == 401)
+        #expect(status("on=2024-02-29") == 400)
+        #expect(status("n=x") == 400)
+        #expect(status("n=2147483648") == 400)
+        #expect(status("n=1&on=2023-02-29") == 400)
+    }
+
     @Test func anotherContentTypeIsRefused() throws {
         let response = try response("PUT", "/v1/pets/1", body: "a=b", type: "text/plain")
         #expect(

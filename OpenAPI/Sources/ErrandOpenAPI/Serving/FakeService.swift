@@ -100,6 +100,9 @@ public final class FakeService {
             if let (operation, values) = candidates.first(where: {
                 $0.0.method.uppercased() == request.method
             }) {
+                if let fault = missingCredentials(in: request, operation) {
+                    return Self.refusal(401, [fault])
+                }
                 let faults = faults(of: request, operation, values)
                 return faults.isEmpty ? success(of: operation) : Self.refusal(400, faults)
             }
@@ -164,6 +167,26 @@ public final class FakeService {
             values[String(pattern[pattern.index(after: open)..<close])] = decoded(String(value))
         }
         return values
+    }
+
+    /// What is missing, if the request has the credentials of none of the requirements.
+    private func missingCredentials(in request: Request, _ operation: Operation) -> String? {
+        let requirements = operation.security ?? api.security ?? []
+        guard !requirements.isEmpty else { return nil }
+        let isMet = requirements.contains { names in
+            names.allSatisfy { name in
+                switch api.schemes.first(where: { $0.name == name })?.kind {
+                case .header(let header): request.headers[header.lowercased()] != nil
+                case .query(let query): Self.pairs(of: request.query).contains { $0.name == query }
+                case .cookie(let cookie):
+                    Self.cookies(of: request.headers["cookie"] ?? "").contains { $0.name == cookie }
+                case .basic, .bearer, .http, .token: request.headers["authorization"] != nil
+                case .mutualTLS, nil: true
+                }
+            }
+        }
+        let names = requirements.map { $0.joined(separator: " and ") }.joined(separator: " or ")
+        return isMet ? nil : "the credentials of \(names) are missing"
     }
 
     private func faults(
@@ -235,13 +258,38 @@ public final class FakeService {
             let known = body.content.map(\.type).joined(separator: ", ")
             return ["the content type of the body is \(type), not \(known)"]
         }
-        guard content.isJSON, let schema = content.schema else { return [] }
+        guard let schema = content.schema else { return [] }
+        if content.type == "application/x-www-form-urlencoded" {
+            return check.faults(of: form(in: request, schema), schema).map { "the form: \($0)" }
+        }
+        guard content.isJSON else { return [] }
         var reader = JSONText(String(decoding: request.body, as: UTF8.self))
         do throws(JSONText.Fault) {
             return check.faults(of: try reader.read(), schema).map { "the body: \($0)" }
         } catch {
             return ["the body is not JSON, line \(error.line): \(error.message)"]
         }
+    }
+
+    /// The fields of a form, by the types of their schemas.
+    private func form(in request: Request, _ schema: Schema) -> Node {
+        let object = samples.shapes.object(of: schema)
+        var members = Node.Members()
+        for (name, text) in Self.pairs(of: String(decoding: request.body, as: UTF8.self)) {
+            guard let property = object.properties.first(where: { $0.name == name })?.schema else {
+                members.set(Node(value: .string(text), line: 0), for: name)
+                continue
+            }
+            let (found, shape, _) = samples.shapes.resolved(property)
+            guard case .array(let items) = shape else {
+                members.set(Self.scalar(text, found), for: name)
+                continue
+            }
+            let item = Self.scalar(text, items.map { samples.shapes.resolved($0).schema })
+            let known = members[name]?.items ?? []
+            members.set(Node(value: .array(known + [item]), line: 0), for: name)
+        }
+        return Node(value: .object(members), line: 0)
     }
 
     // MARK: - Texts

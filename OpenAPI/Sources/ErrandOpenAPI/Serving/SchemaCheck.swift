@@ -63,10 +63,34 @@ struct SchemaCheck {
         {
             faults.append("\(path): the text does not match \(pattern)")
         }
-        if node["format"]?.string == "uuid", text.utf8.count != 36 {
-            faults.append("\(path): the text is no UUID")
+        if let format = node["format"]?.string, !Self.accepts(text, format) {
+            faults.append("\(path): the text has not the format \(format)")
         }
         return faults
+    }
+
+    private static func accepts(_ text: String, _ format: String) -> Bool {
+        switch format {
+        case "uuid":
+            return text.wholeMatch(of: /[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}/) != nil
+        case "date": return isDate(text)
+        case "date-time":
+            let time =
+                /[Tt ]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)/
+            return isDate(String(text.prefix(10))) && text.dropFirst(10).wholeMatch(of: time) != nil
+        default: return true
+        }
+    }
+
+    private static func isDate(_ text: String) -> Bool {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        let isNumeric = text.utf8.allSatisfy { (48...57).contains($0) || $0 == 45 }
+        guard isNumeric, parts.map(\.count) == [4, 2, 2], let year = Int(parts[0]),
+            let month = Int(parts[1]), let day = Int(parts[2]), (1...12).contains(month)
+        else { return false }
+        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+        let days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+        return (1...days[month - 1]).contains(day)
     }
 
     private func numberFaults(of value: Double, _ node: Node, _ path: String) -> [String] {
@@ -81,6 +105,13 @@ struct SchemaCheck {
         check("maximum") { isBelow ? value < $0 : value <= $0 }
         check("exclusiveMinimum") { value > $0 }
         check("exclusiveMaximum") { value < $0 }
+        // The bounds of whole numbers are powers of two, which `Double` represents.
+        switch node["format"]?.string {
+        case "int32" where value < -0x1p31 || value >= 0x1p31,
+            "int64" where value < -0x1p63 || value >= 0x1p63:
+            faults.append("\(path): the number is out of the range of its format")
+        default: break
+        }
         check("multipleOf") { step in
             step <= 0 || abs(value - (value / step).rounded() * step) <= abs(value) * 1e-12
         }

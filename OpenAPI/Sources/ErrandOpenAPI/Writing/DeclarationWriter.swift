@@ -285,7 +285,14 @@ struct DeclarationWriter {
             } else {
                 text.list("case", values, ":")
             }
-            text.indented { $0.list(start, [value], ")") }
+            text.indented { text in
+                if text.fits("    \(value))") {
+                    text.list(start, [value], ")")
+                    return
+                }
+                text.add(start)
+                text.indented { $0.list("try \(name)(", ["from: decoder"], "))") }
+            }
         }
         text.add("default: self = .other(try JSON(from: decoder))")
         text.add("}")

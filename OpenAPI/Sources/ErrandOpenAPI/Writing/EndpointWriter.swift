@@ -265,7 +265,8 @@ struct EndpointWriter {
         let items = arguments.map { "\(Text.literal($0.name)): \(value($0))" }
         if !hasMembers, arguments.count <= 8 {
             let line = "[\(items.joined(separator: ", "))]"
-            if text.fits("    " + line) {
+            // The formatter leaves one column free.
+            if text.fits("     " + line) {
                 text.getter(head, line)
             } else {
                 text.block(head) { text in
@@ -397,11 +398,22 @@ struct EndpointWriter {
         } else {
             part = ".json(\(key), \(value))"
         }
-        switch (isList, property.isOptional) {
-        case (false, false): text.add("parts.append(\(part))")
-        case (false, true): text.add("if let \(name) { parts.append(\(part)) }")
-        case (true, false): text.add("for item in \(name) { parts.append(\(part)) }")
-        case (true, true): text.add("for item in \(name) ?? [] { parts.append(\(part)) }")
+        let head: String? =
+            switch (isList, property.isOptional) {
+            case (false, false): nil
+            case (false, true): "if let \(name)"
+            case (true, false): "for item in \(name)"
+            case (true, true): "for item in \(name) ?? []"
+            }
+        let line = "parts.append(\(part))"
+        guard let head else {
+            text.add(line)
+            return
+        }
+        if text.fits("\(head) { \(line) } ") {
+            text.add("\(head) { \(line) }")
+        } else {
+            text.block(head) { $0.add(line) }
         }
     }
 

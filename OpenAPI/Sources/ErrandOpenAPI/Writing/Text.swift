@@ -211,7 +211,9 @@ struct Text {
             let margin = String(line.prefix { $0 == " " })
             var current = margin
             for word in trimmed.split(separator: " ") {
-                if current.count > margin.count, current.count + 1 + word.count > width {
+                // A sign at the start of a line would begin a list.
+                let isSign = word.count == 1 && !(word.first?.isLetter ?? true)
+                if !isSign, current.count > margin.count, current.count + 1 + word.count > width {
                     result.append(current)
                     current = margin
                 }
