@@ -391,9 +391,13 @@ import Testing
         ) { $0.access = .public }
         #expect(
             text == """
+                /// The schema `Pet`.
                 nonisolated public struct Pet: Codable, Sendable {
+                    /// The member `name`.
                     public var name: String
+                    /// The member `kind`.
                     public var kind: String = "pet"
+                    /// The member `tag`.
                     public var tag: String?
 
                     /// Creates a value.

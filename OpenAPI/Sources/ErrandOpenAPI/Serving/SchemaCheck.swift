@@ -22,7 +22,11 @@ struct SchemaCheck {
         }
         switch value.value {
         case .string(let text): faults += textFaults(of: text, node, path)
-        case .number(let text): faults += numberFaults(of: Double(text) ?? 0, node, path)
+        case .number(let text):
+            faults += numberFaults(of: Double(text) ?? 0, node, path)
+            if let format = node["format"]?.string, !Self.isInRange(text, format) {
+                faults.append("\(path): the number is out of the range of \(format)")
+            }
         case .array(let items): faults += itemFaults(of: items, schema, path, depth)
         case .object(let members): faults += memberFaults(of: members, schema, path, depth)
         case .null, .bool: break
@@ -82,6 +86,16 @@ struct SchemaCheck {
         }
     }
 
+    /// Whether a whole number is in the range of its format; `Double` has not the digits of large ones.
+    private static func isInRange(_ text: String, _ format: String) -> Bool {
+        guard text.utf8.allSatisfy({ (48...57).contains($0) || $0 == 45 }) else { return true }
+        switch format {
+        case "int32": return Int32(text) != nil
+        case "int64": return Int64(text) != nil
+        default: return true
+        }
+    }
+
     private static func isDate(_ text: String) -> Bool {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         let isNumeric = text.utf8.allSatisfy { (48...57).contains($0) || $0 == 45 }
@@ -105,13 +119,6 @@ struct SchemaCheck {
         check("maximum") { isBelow ? value < $0 : value <= $0 }
         check("exclusiveMinimum") { value > $0 }
         check("exclusiveMaximum") { value < $0 }
-        // The bounds of whole numbers are powers of two, which `Double` represents.
-        switch node["format"]?.string {
-        case "int32" where value < -0x1p31 || value >= 0x1p31,
-            "int64" where value < -0x1p63 || value >= 0x1p63:
-            faults.append("\(path): the number is out of the range of its format")
-        default: break
-        }
         check("multipleOf") { step in
             step <= 0 || abs(value - (value / step).rounded() * step) <= abs(value) * 1e-12
         }

@@ -7,7 +7,9 @@ struct DeclarationWriter {
     /// Writes a type with those in it.
     func write(_ declaration: Declaration, to text: inout Text) {
         text.separate()
-        text.document(declaration.text)
+        text.document(
+            declaration.text,
+            fallback: access.isEmpty ? nil : "The schema `\(declaration.key.place.name)`.")
         let owner = names.planner.owner(of: declaration) ?? declaration.owner
         let isolation = declaration.owner == nil ? "nonisolated " : ""
         switch declaration.body {
@@ -53,7 +55,9 @@ struct DeclarationWriter {
             // An attribute would warn in an initializer and in coding that are written.
             let isWritten = !access.isEmpty || structure.additional != nil || writesNull
             let notice = property.isDeprecated && isWritten ? "Deprecated." : nil
-            text.document([property.text, notice].compactMap { $0 }.joined(separator: "\n\n"))
+            text.document(
+                [property.text, notice].compactMap { $0 }.joined(separator: "\n\n"),
+                fallback: access.isEmpty ? nil : "The member `\(property.key)`.")
             if property.isDeprecated, !isWritten { text.add("@available(*, deprecated)") }
             let name = SwiftName.escaped(property.name)
             let value = property.value.map { " = \($0)" } ?? ""

@@ -19,7 +19,10 @@ struct EndpointWriter {
         let output = output(of: endpoint)
         let superclasses = ["\(service)Request"] + output.protocols
         text.type("\(access)final class \(endpoint.name)", superclasses) { text in
-            if let alias = output.alias { text.pair("\(access)typealias Output =", alias) }
+            if let alias = output.alias {
+                if !access.isEmpty { text.document("The JSON of the response.") }
+                text.pair("\(access)typealias Output =", alias)
+            }
             writeOutputs(endpoint, to: &text)
             for nested in endpoint.owner.nested { declarations.write(nested, to: &text) }
             writeProperties(endpoint, to: &text)
@@ -31,6 +34,7 @@ struct EndpointWriter {
             writeHeaders(endpoint, to: &text)
             writeBody(endpoint, to: &text)
             if let decoder = output.decoder {
+                if !access.isEmpty { text.document("Reads the body of the response.") }
                 text.getter("\(access)var decoder: \(decoder.type)", decoder.value)
             }
             writeStatusDecoder(endpoint, to: &text)
@@ -117,6 +121,7 @@ struct EndpointWriter {
 
     private func writeStatusDecoder(_ endpoint: Endpoint, to text: inout Text) {
         guard case .byStatus(let outputs) = endpoint.output else { return }
+        if !access.isEmpty { text.document("Reads the body of the response, by its status.") }
         text.block("\(access)var decoder: ResponseDecoder<Output>") { text in
             text.block("ResponseDecoder { response in", closing: "}") { text in
                 text.add("switch response.statusCode {")

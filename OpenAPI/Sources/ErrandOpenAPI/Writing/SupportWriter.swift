@@ -5,7 +5,11 @@ enum SupportWriter {
     static func write(_ parts: Set<Part>, _ access: String, to text: inout Text) {
         for part in Part.allCases where parts.contains(part) {
             text.separate()
-            for line in source(of: part).replacing("@ACCESS ", with: access).split(
+            let long = "LosslessStringConvertible, ArgumentValue {"
+            let broken = "LosslessStringConvertible,\n    ArgumentValue\n{"
+            // With an access level, this line is too long.
+            let source = source(of: part).replacing(long, with: access.isEmpty ? long : broken)
+            for line in source.replacing("@ACCESS ", with: access).split(
                 separator: "\n", omittingEmptySubsequences: false)
             {
                 text.add(String(line))
