@@ -1,7 +1,8 @@
 # All commands of the project. `make test` runs before each commit, `make check` before a release; `make help` lists the rest.
 .POSIX:
 .PHONY: help setup new template demo demo-hub check test chaos traits boundaries language lint format samples build mistakes unit
-.PHONY: airline hub fetch chat check-darwin framing autobahn release docs check-docs api bench instructions tsan asan mutate fuzz clean
+.PHONY: airline hub fetch chat petstore openapi check-darwin framing autobahn release docs check-docs api bench instructions tsan asan
+.PHONY: mutate fuzz clean
 
 help:
 	@echo 'make new NAME=Hub  write a package for the client of a service into ../Hub, from Examples/Template'
@@ -15,6 +16,7 @@ help:
 	@echo 'make lint          module boundaries, language, formatting, documentation, the list of deliberate faults'
 	@echo 'make format        format the Swift sources, update generated samples, tables and pictures'
 	@echo 'make autobahn      run the Autobahn test suite of WebSocket; needs Python 2.7'
+	@echo 'make openapi       test the OpenAPI generator, and compile the documents of ERRAND_OPENAPI_DOCUMENTS'
 	@echo 'make docs          build the documentation in .build/docs, with warnings as errors'
 	@echo 'make check-docs    open the documentation in Chromium and follow every internal link'
 	@echo 'make samples       check that the compiled samples match README and articles'
@@ -43,10 +45,10 @@ demo: setup
 demo-hub: setup
 	@Scripts/example Hub
 
-test: setup lint samples build mistakes unit airline hub fetch chat
+test: setup lint samples build mistakes unit airline hub fetch chat petstore
 	@echo 'make test: all checks passed'
 
-check: test traits check-darwin check-docs release template chaos framing autobahn
+check: test traits check-darwin check-docs release template chaos framing autobahn openapi
 
 chaos: setup
 	@Scripts/setup --tests
@@ -116,6 +118,12 @@ chat: setup
 	@Scripts/setup --tests
 	@Scripts/example Chat --quiet
 
+petstore: setup
+	@Scripts/example Petstore --quiet
+
+openapi: setup
+	@Scripts/openapi
+
 release: setup
 	@Scripts/build-release
 
@@ -155,4 +163,4 @@ fuzz: setup
 	@Scripts/fuzz $(SECONDS)
 
 clean:
-	rm -rf .build .build-* Examples/.build Benchmarks/.build
+	rm -rf .build .build-* Examples/.build Benchmarks/.build OpenAPI/.build

@@ -51,6 +51,10 @@ let package = Package(
             ],
             path: "Chat/Sources", swiftSettings: strict
         ),
+        .executableTarget(
+            name: "Petstore", dependencies: errand + ["Terminal"], path: "Petstore",
+            exclude: ["README.md", "openapi.yaml"], swiftSettings: strict
+        ),
         // The output of the examples: aligned lines and counted checks.
         .target(name: "Terminal", path: "Terminal", swiftSettings: strict),
     ],

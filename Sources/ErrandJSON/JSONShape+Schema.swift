@@ -3,22 +3,31 @@ extension JSONShape {
     ///
     /// Supported:
     /// - `type` (a name or a list of names), `enum`, `const`, `nullable` (OpenAPI 3.0),
-    /// - `properties`, `required`, `additionalProperties` (a Boolean; a schema only without
-    ///   `properties`), `items`, `minItems`, `maxItems`,
-    /// - `minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum`, `minLength`, `maxLength`,
-    ///   `pattern`,
-    /// - `anyOf`, `oneOf`, `allOf`, and the schemas `true` and `false`.
+    /// - `properties`, `patternProperties`, `additionalProperties`, `required`, `minProperties`,
+    ///   `maxProperties`, `items`, `prefixItems`, `minItems`, `maxItems`, `uniqueItems`,
+    /// - `minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum` (also the Booleans of OpenAPI
+    ///   3.0), `multipleOf`, `minLength`, `maxLength`, `pattern`,
+    /// - `format` for `date`, `date-time`, `time`, `uuid`, `ipv4`, `ipv6`, `int32` and `int64`; other
+    ///   formats check nothing,
+    /// - `anyOf`, `oneOf`, `allOf`, `not`, and the schemas `true` and `false`,
+    /// - `$ref` with a JSON pointer, such as `#/$defs/node`, also to a schema around it,
+    /// - `discriminator` (OpenAPI) beside `oneOf` or `anyOf` whose schemas are references: the value of
+    ///   its property decides which of them applies.
     ///
-    /// Annotations such as `title`, `description`, `default`, `format`, `$defs` and names with `x-`
-    /// check nothing and are ignored. As JSON Schema requires, `null` passes only where the schema
+    /// Annotations such as `title`, `description`, `default`, `$defs` and names with `x-` check nothing
+    /// and are ignored. As JSON Schema requires, `null` passes only where the schema
     /// allows it, and a keyword for one type accepts values of other types unless there is a
     /// `type`. Patterns are regular expressions of Swift for strings of at most 4096 bytes; see
     /// ``pattern(_:)``.
     ///
+    /// - Parameters:
+    ///   - jsonSchema: The schema.
+    ///   - document: The document that `$ref` leads into, such as an OpenAPI document. Default `nil`: the
+    ///     schema itself.
     /// - Throws: ``SchemaError`` with every keyword that is not supported or has an invalid value.
-    public init(jsonSchema: JSON) throws(SchemaError) {
-        var reader = SchemaReader()
-        let shape = reader.shape(of: jsonSchema, at: ShapePath(), depth: 0)
+    public init(jsonSchema: JSON, in document: JSON? = nil) throws(SchemaError) {
+        var reader = SchemaReader(document: document ?? jsonSchema)
+        let shape = reader.shape(ofRoot: jsonSchema)
         if reader.problems.isEmpty, let problem = shape.problem {
             reader.report(ShapePath(), "The shape can never match. \(problem)")
         }
@@ -54,6 +63,76 @@ extension JSONShape {
 /// Each shape that it returns decides about `null` itself, whatever its position.
 struct SchemaReader {
     private(set) var problems: [JSONShape.SchemaError.Problem] = []
+    private let document: JSON
+    private let definitions = JSONShape.Definitions()
+    /// The names of references whose schemas were not read yet.
+    private var pending: [String] = []
+    /// The references that each definition applies to its own value, which must not lead back to it.
+    private var inPlace: [String: Set<String>] = [:]
+    /// The definition whose own value is described; `nil` within members and items.
+    private var scope: String?
+
+    init(document: JSON) { self.document = document }
+
+    /// The shape of the outermost schema, with the schemas that its references lead to.
+    mutating func shape(ofRoot schema: JSON) -> JSONShape {
+        let root = shape(of: schema, at: ShapePath(), depth: 0)
+        while let name = pending.popLast() { readDefinition(name) }
+        for name in inPlace.keys.sorted() where leads(name, to: name) {
+            report(SchemaPointer(name)?.path ?? ShapePath(), "The reference leads to itself.")
+        }
+        guard !definitions.shapes.isEmpty else { return root }
+        var shape = JSONShape(.defined(JSONShape.Box(root), definitions))
+        shape.nulls = .byRule
+        return shape
+    }
+
+    private mutating func readDefinition(_ name: String) {
+        guard let pointer = SchemaPointer(name) else { return }
+        scope = name
+        definitions.shapes[name] = shape(
+            of: pointer.value(in: document), at: pointer.path, depth: 0)
+        scope = nil
+    }
+
+    private func leads(_ name: String, to target: String) -> Bool {
+        var seen: Set<String> = []
+        var open = Array(inPlace[name] ?? [])
+        while let next = open.popLast() {
+            if next == target { return true }
+            if seen.insert(next).inserted { open += inPlace[next] ?? [] }
+        }
+        return false
+    }
+
+    private mutating func reference(of schema: JSON, at path: ShapePath) -> JSONShape? {
+        guard schema["$ref"].exists else { return nil }
+        let path = path.appending(.key("$ref"))
+        guard let name = schema["$ref"].string, let pointer = SchemaPointer(name) else {
+            report(path, "A reference must be a JSON pointer that begins with #.")
+            return nil
+        }
+        guard pointer.value(in: document).exists else {
+            report(path, "The reference leads to nothing.")
+            return nil
+        }
+        if let scope { inPlace[scope, default: []].insert(name) }
+        if definitions.shapes[name] == nil {
+            definitions.shapes[name] = Self.anything
+            pending.append(name)
+        }
+        var shape = JSONShape(.reference(JSONShape.Reference(name, in: definitions)))
+        shape.nulls = .byRule
+        return shape
+    }
+
+    /// The shape of a member or an item, whose references may lead back.
+    private mutating func shape(ofPart schema: JSON, at path: ShapePath, depth: Int) -> JSONShape {
+        let outer = scope
+        scope = nil
+        defer { scope = outer }
+        return shape(of: schema, at: path, depth: depth)
+    }
 
     private enum ValueType: String, CaseIterable {
         case null, boolean, integer, number, string, array, object
@@ -77,6 +156,7 @@ struct SchemaReader {
             report(path.appending(.key(key)), "The keyword is not supported.")
         }
         var parts: [JSONShape] = []
+        if let target = reference(of: schema, at: path) { parts.append(target) }
         if let typed = typedShape(of: schema, at: path, depth: depth) { parts.append(typed) }
         parts += valueShapes(of: schema, at: path)
         parts += combinations(in: schema, at: path, depth: depth)
@@ -88,12 +168,14 @@ struct SchemaReader {
     private static let checks: Set<String> = [
         "type", "enum", "const", "nullable", "properties", "required", "additionalProperties",
         "items", "minItems", "maxItems", "minimum", "maximum", "exclusiveMinimum",
-        "exclusiveMaximum", "minLength", "maxLength", "pattern", "anyOf", "oneOf", "allOf",
+        "exclusiveMaximum", "minLength", "maxLength", "pattern", "anyOf", "oneOf", "allOf", "not",
+        "$ref", "discriminator", "multipleOf", "uniqueItems", "prefixItems", "patternProperties",
+        "minProperties", "maxProperties", "format",
     ]
     private static let annotations: Set<String> = [
         "$schema", "$id", "$comment", "$defs", "definitions", "title", "description", "default",
-        "example", "examples", "deprecated", "readOnly", "writeOnly", "format", "contentEncoding",
-        "contentMediaType",
+        "example", "examples", "deprecated", "readOnly", "writeOnly", "contentEncoding",
+        "contentMediaType", "externalDocs", "xml",
     ]
 
     private static func isKnown(_ key: String) -> Bool {
@@ -130,19 +212,48 @@ struct SchemaReader {
             let members = items.enumerated().map { position, item in
                 shape(of: item, at: path.appending(.position(position)), depth: depth + 1)
             }
+            if keyword != "allOf", let choice = choice(of: schema, items, members) {
+                shapes.append(choice)
+                continue
+            }
             switch keyword {
             case "allOf": shapes += members
             case "anyOf": shapes.append(Self.any(members))
             default:
                 shapes.append(Self.any(members))
-                let single = JSONShape.custom("exactly one of \(members.count) schemas") { json in
+                var single = JSONShape.custom("exactly one of \(members.count) schemas") { json in
                     members.count { $0.matches(json) } == 1
                 }
-                shapes.append(
-                    Self.exact(single, acceptsNull: members.count { $0.matches(.null) } == 1))
+                single.nulls = .byRule
+                shapes.append(single)
             }
         }
+        if schema["not"].exists {
+            let path = path.appending(.key("not"))
+            let refused = shape(of: schema["not"], at: path, depth: depth + 1)
+            var other = JSONShape.custom("no \(refused.expectation)") { !refused.matches($0) }
+            other.nulls = .byRule
+            shapes.append(other)
+        }
         return shapes
+    }
+
+    /// The variants by the value of the discriminator; nil without one, and if a variant has no name.
+    private func choice(of schema: JSON, _ items: [JSON], _ members: [JSONShape]) -> JSONShape? {
+        guard let key = schema["discriminator"]["propertyName"].string else { return nil }
+        let mapping = schema["discriminator"]["mapping"].object ?? []
+        var shapes: [[UInt8]: JSONShape] = [:]
+        for (item, shape) in zip(items, members) {
+            guard let reference = item["$ref"].string else { return nil }
+            let name = SchemaPointer(reference)?.name ?? reference
+            let values = mapping.filter { $0.value.string == reference || $0.value.string == name }
+            for (value, _) in values { shapes[Array(value.utf8)] = shape }
+            if values.isEmpty { shapes[Array(name.utf8)] = shape }
+        }
+        let choice = JSONShape.Choice(key: key, shapes: shapes, otherwise: Self.any(members))
+        var shape = JSONShape(.choice(choice))
+        shape.nulls = .byRule
+        return shape
     }
 
     // MARK: - Types
@@ -156,7 +267,8 @@ struct SchemaReader {
         let isRestricted = [
             "properties", "required", "additionalProperties", "items", "minItems", "maxItems",
             "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength",
-            "maxLength", "pattern",
+            "maxLength", "pattern", "multipleOf", "uniqueItems", "prefixItems",
+            "patternProperties", "minProperties", "maxProperties", "format",
         ].contains { schema[$0].exists }
         guard types != nil || isRestricted else { return nil }
         var allowed = types ?? Set(ValueType.allCases)
@@ -194,28 +306,69 @@ struct SchemaReader {
     private mutating func integers(_ schema: JSON, _ path: ShapePath) -> JSONShape {
         // Invalid bounds are reported by `numbers`.
         func bound(_ keyword: String, _ rule: FloatingPointRoundingRule, _ step: Int64) -> Int64? {
-            if let whole = schema[keyword].int64 {
+            let value = Self.bound(keyword, of: schema)
+            if let whole = value.int64 {
                 return whole.addingReportingOverflow(step).overflow ? whole : whole + step
             }
-            guard let value = schema[keyword].double else { return nil }
+            guard let value = value.double else { return nil }
             return Int64(exactly: value.rounded(rule)) ?? (value < 0 ? .min : .max)
         }
         let lower = [bound("minimum", .up, 0), bound("exclusiveMinimum", .up, 1)]
         let upper = [bound("maximum", .down, 0), bound("exclusiveMaximum", .down, -1)]
         let range = JSONShape.NumberRange<Int64>(
             lower: lower.compactMap { $0 }.max(), upper: upper.compactMap { $0 }.min())
-        return range.lower == nil && range.upper == nil ? .int : JSONShape(.integers(range))
+        var parts: [JSONShape] = [
+            range.lower == nil && range.upper == nil ? .int : JSONShape(.integers(range))
+        ]
+        switch schema["format"].string {
+        case "int32":
+            parts.append(
+                JSONShape(.integers(.init(lower: Int64(Int32.min), upper: Int64(Int32.max)))))
+        case "int64": parts.append(JSONShape(.integers(.init(lower: .min, upper: .max))))
+        default: break
+        }
+        if let multiple = multiple(of: schema) { parts.append(multiple) }
+        return Self.all(parts.map { Self.exact($0, acceptsNull: false) })
+    }
+
+    /// The bound that a keyword states: a number, or that of the other keyword and a Boolean (OpenAPI 3.0).
+    private static func bound(_ keyword: String, of schema: JSON) -> JSON {
+        switch keyword {
+        case "minimum" where schema["exclusiveMinimum"].bool == true: .absent
+        case "maximum" where schema["exclusiveMaximum"].bool == true: .absent
+        case "exclusiveMinimum" where schema[keyword].bool == true: schema["minimum"]
+        case "exclusiveMaximum" where schema[keyword].bool == true: schema["maximum"]
+        default: schema[keyword]
+        }
+    }
+
+    /// The shape of multiples; nil without the keyword.
+    ///
+    /// `numbers` reports an invalid value.
+    private func multiple(of schema: JSON) -> JSONShape? {
+        guard let step = schema["multipleOf"].double, step > 0 else { return nil }
+        return .custom("a multiple of \(schema["multipleOf"].number ?? "")") { json in
+            if let whole = json.int64, let step = Int64(exactly: step) { return whole % step == 0 }
+            guard let value = json.double else { return false }
+            // The nearest multiple has the same text in binary: 0.3 is a multiple of 0.1.
+            let count = (value / step).rounded()
+            return abs(value - count * step) <= abs(value) * 0x1p-50
+        }
     }
 
     private mutating func numbers(_ schema: JSON, _ path: ShapePath) -> JSONShape {
         var bounds: [String: Double] = [:]
         for keyword in ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"]
         where schema[keyword].exists {
-            if let value = schema[keyword].double {
+            let bound = Self.bound(keyword, of: schema)
+            if let value = bound.double {
                 bounds[keyword] = value
-            } else {
+            } else if schema[keyword].double == nil, schema[keyword].bool != false {
                 report(path.appending(.key(keyword)), "The value must be a number.")
             }
+        }
+        if schema["multipleOf"].exists, schema["multipleOf"].double.map({ $0 > 0 }) != true {
+            report(path.appending(.key("multipleOf")), "The value must be a number above 0.")
         }
         var range = JSONShape.NumberRange<Double>(
             lower: [bounds["minimum"], bounds["exclusiveMinimum"]?.nextUp].compactMap { $0 }.max(),
@@ -224,7 +377,9 @@ struct SchemaReader {
             range.upper = limit
             range.excludesUpper = true
         }
-        return JSONShape(.numbers(range))
+        let shape = JSONShape(.numbers(range))
+        guard let multiple = multiple(of: schema) else { return shape }
+        return Self.all([shape, multiple].map { Self.exact($0, acceptsNull: false) })
     }
 
     private mutating func strings(_ schema: JSON, _ path: ShapePath) -> JSONShape {
@@ -248,14 +403,37 @@ struct SchemaReader {
                 report(path, "The value must be a string.")
             }
         }
+        if let format = schema["format"].string.flatMap(TextFormat.init) {
+            parts.append(
+                .custom("a string in the format \(format.rawValue)") { json in
+                    json.string.map(format.accepts) ?? false
+                })
+        }
         return Self.all(parts.map { Self.exact($0, acceptsNull: false) })
     }
 
     private mutating func arrays(_ schema: JSON, _ path: ShapePath, _ depth: Int) -> JSONShape {
         var parts: [JSONShape] = []
+        var others: JSONShape?
         if schema["items"].exists {
             let path = path.appending(.key("items"))
-            parts.append(.array(of: shape(of: schema["items"], at: path, depth: depth + 1)))
+            others = shape(ofPart: schema["items"], at: path, depth: depth + 1)
+        }
+        if schema["prefixItems"].exists {
+            let path = path.appending(.key("prefixItems"))
+            if schema["prefixItems"].kind != .array { report(path, "The value must be an array.") }
+            var first: [JSONShape] = []
+            for (position, item) in (schema["prefixItems"].array ?? []).enumerated() {
+                let path = path.appending(.position(position))
+                first.append(shape(ofPart: item, at: path, depth: depth + 1))
+            }
+            let positions = JSONShape.Positions(first: first, others: others ?? Self.anything)
+            parts.append(JSONShape(.positions(positions)))
+        } else if let others {
+            parts.append(.array(of: others))
+        }
+        if schema["uniqueItems"].bool == true {
+            parts.append(.custom("an array of different items") { UniqueItems.areIn($0) })
         }
         if let range = range("minItems", "maxItems", in: schema, at: path) {
             parts.append(
@@ -276,7 +454,8 @@ struct SchemaReader {
                 report(path, "The value must be an object.")
             }
             for (key, value) in schema["properties"].object ?? [] {
-                let member = shape(of: value, at: path.appending(.key(key)), depth: depth + 1)
+                let path = path.appending(.key(key))
+                let member = shape(ofPart: value, at: path, depth: depth + 1)
                 members.append((key, required.contains(key) ? member : .optional(member)))
             }
         }
@@ -284,27 +463,66 @@ struct SchemaReader {
         for key in required where !known.contains(key) { members.append((key, Self.anything)) }
         let open = members.isEmpty ? JSONShape.object : JSONShape(members)
         let additional = schema["additionalProperties"]
-        if additional.kind == .object {
-            let path = path.appending(.key("additionalProperties"))
-            if !known.isEmpty {
-                report(path, "A schema is not supported together with `properties`.")
-            }
-            let values = shape(of: additional, at: path, depth: depth + 1)
-            return Self.all(
-                [open, .dictionary(of: values)].map { Self.exact($0, acceptsNull: false) })
-        }
-        if additional.exists, additional.bool == nil {
+        if additional.exists, additional.bool == nil, additional.kind != .object {
             report(
                 path.appending(.key("additionalProperties")),
                 "The value must be a Boolean or a schema.")
         }
-        guard additional.bool == false else { return open }
-        let listed = members.filter { known.contains($0.0) }
-        guard listed.count == members.count else {
+        var parts: [JSONShape] = []
+        let patterns = patterns(of: schema, at: path, depth)
+        if additional.kind == .object || !patterns.isEmpty {
+            var others = additional.bool == false ? Self.nothing : Self.anything
+            if additional.kind == .object {
+                let path = path.appending(.key("additionalProperties"))
+                others = shape(ofPart: additional, at: path, depth: depth + 1)
+            }
+            parts.append(open)
+            if known.isEmpty, patterns.isEmpty {
+                parts.append(.dictionary(of: others))
+            } else {
+                // `open` checks the members that have a key.
+                let listed = Dictionary(
+                    known.map { (Array($0.utf8), Self.anything) },
+                    uniquingKeysWith: { first, _ in first })
+                parts.append(
+                    JSONShape(.members(.init(keys: listed, patterns: patterns, others: others))))
+            }
+        } else if additional.bool == false {
+            let listed = members.filter { known.contains($0.0) }
             // A required key that `properties` lacks is an additional one: no object can match.
-            return Self.nothing
+            guard listed.count == members.count else { return Self.nothing }
+            parts.append(.closed(JSONShape(listed)))
+        } else {
+            parts.append(open)
         }
-        return .closed(JSONShape(listed))
+        if let range = range("minProperties", "maxProperties", in: schema, at: path) {
+            parts.append(
+                .custom("an object with a count \(range.inWords)") { json in
+                    json.kind == .object && range.contains(Int64(json.count))
+                })
+        }
+        return Self.all(parts.map { Self.exact($0, acceptsNull: false) })
+    }
+
+    private mutating func patterns(
+        of schema: JSON, at path: ShapePath, _ depth: Int
+    ) -> [(pattern: ShapePattern, shape: JSONShape)] {
+        guard schema["patternProperties"].exists else { return [] }
+        let path = path.appending(.key("patternProperties"))
+        if schema["patternProperties"].kind != .object {
+            report(path, "The value must be an object.")
+        }
+        var patterns: [(pattern: ShapePattern, shape: JSONShape)] = []
+        for (text, value) in schema["patternProperties"].object ?? [] {
+            let path = path.appending(.key(text))
+            let shape = shape(ofPart: value, at: path, depth: depth + 1)
+            if let pattern = ShapePattern(text) {
+                patterns.append((pattern, shape))
+            } else {
+                report(path, "The key is not a valid regular expression.")
+            }
+        }
+        return patterns
     }
 
     private mutating func requiredKeys(of schema: JSON, at path: ShapePath) -> [String] {
@@ -348,11 +566,16 @@ struct SchemaReader {
     private static func all(_ parts: [JSONShape]) -> JSONShape {
         if parts.isEmpty { return anything }
         guard parts.count > 1 else { return parts[0] }
-        return exact(.allOf(parts), acceptsNull: parts.allSatisfy { $0.matches(.null) })
+        var shape = JSONShape.allOf(parts)
+        // References may lead to shapes that are not read yet.
+        shape.nulls = .byRule
+        return shape
     }
 
     private static func any(_ parts: [JSONShape]) -> JSONShape {
         guard parts.count > 1 else { return parts[0] }
-        return exact(.oneOf(parts), acceptsNull: parts.contains { $0.matches(.null) })
+        var shape = JSONShape.oneOf(parts)
+        shape.nulls = .byRule
+        return shape
     }
 }

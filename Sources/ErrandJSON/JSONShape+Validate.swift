@@ -37,6 +37,7 @@ extension JSONShape {
         switch nulls {
         case .accepted: return true
         case .refused: return false
+        case .byRule: return nil
         case .byPlace: return isOptional || (place == .key && !isStrict) ? true : nil
         }
     }

@@ -31,7 +31,8 @@ public struct JSONShape: Sendable {
     /// Whether a response without a body fails validation; false by default.
     public var requiresBody = false
 
-    enum Nulls: Sendable { case byPlace, accepted, refused }
+    /// How `null` is decided; with `byRule` it is a value like any other.
+    enum Nulls: Sendable { case byPlace, accepted, refused, byRule }
 
     init(_ rule: Rule) { self.rule = rule }
 
@@ -52,6 +53,12 @@ public struct JSONShape: Sendable {
         case oneOf([JSONShape])
         case allOf([JSONShape])
         case custom(name: String, test: @Sendable (JSON) -> Bool)
+        /// A shape, with the definitions that the references in it lead to.
+        case defined(Box, Definitions)
+        case reference(Reference)
+        case choice(Choice)
+        case positions(Positions)
+        case members(MemberRules)
         /// An invalid shape, with an error message.
         case broken(String)
     }

@@ -45,9 +45,51 @@ struct ShapeFaultSearch {
             visitValues(value.shape, index, isStrict: isStrict)
         case .allOf(let shapes):
             for shape in shapes where !isFull { visit(shape, index, place, isStrict: isStrict) }
+        case .defined(let inner, _): visit(inner.shape, index, place, isStrict: isStrict)
+        case .reference(let reference): visit(reference.shape, index, place, isStrict: isStrict)
+        case .choice(let choice) where kind == .object:
+            visitVariant(choice, index, place, isStrict: isStrict)
+        case .positions(let positions) where kind == .array:
+            visitItems(index) {
+                positions.shape(at: $0)
+            } isStrict: {
+                isStrict
+            }
+        case .members(let rules) where kind == .object:
+            visitRules(rules, index, isStrict: isStrict)
         default:
             let match = ShapeMatch(tape: tape)
             if !match.accepts(shape, index, place, isStrict: isStrict) { add(shape, index) }
+        }
+    }
+
+    private mutating func visitVariant(
+        _ choice: JSONShape.Choice, _ index: Int, _ place: ValuePosition, isStrict: Bool
+    ) {
+        let json = JSON(tape: tape, index: index)
+        if let variant = choice.shape(of: json) {
+            visit(variant, index, place, isStrict: isStrict)
+            return
+        }
+        path.push(.key(choice.key))
+        let names = choice.shapes.keys.map { String(decoding: $0, as: UTF8.self) }.sorted()
+            .joined(separator: ", ")
+        faults.append(
+            JSONShape.Fault(
+                steps: path.faultSteps, expected: "one of \(names)",
+                found: json[choice.key].kindInWords))
+        path.pop()
+    }
+
+    private mutating func visitRules(
+        _ rules: JSONShape.MemberRules, _ index: Int, isStrict: Bool
+    ) {
+        for (key, value) in JSON(tape: tape, index: index).object ?? [] where !isFull {
+            path.push(.key(key))
+            for shape in rules.shapes(for: key) where !isFull {
+                visit(shape, value.index, .key, isStrict: isStrict)
+            }
+            path.pop()
         }
     }
 
@@ -165,6 +207,11 @@ extension JSONShape.Rule {
         case .allOf(let shapes):
             shapes.map(\.expectation).joined(separator: " and ")
         case .custom(let name, _): name
+        case .defined(let inner, _): inner.shape.expectation
+        case .reference(let reference): "a value of \(reference.name)"
+        case .choice(let choice): "an object with \(choice.key)"
+        case .positions: "an array"
+        case .members: "an object"
         case .broken(let text): text
         }
     }

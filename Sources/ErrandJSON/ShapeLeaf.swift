@@ -22,6 +22,7 @@ extension JSONShape.Rule {
         case .enumeration(let values): return kind != .absent && values.contains(json)
         case .custom(_, let test): return kind != .absent && test(json)
         case .object, .dictionary, .array, .tuple, .oneOf, .allOf, .broken: return false
+        case .defined, .reference, .choice, .positions, .members: return false
         }
     }
 }

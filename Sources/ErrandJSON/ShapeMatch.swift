@@ -51,7 +51,39 @@ struct ShapeMatch {
             return shapes.contains { accepts($0, index, place, isStrict: isStrict) }
         case .allOf(let shapes):
             return shapes.allSatisfy { accepts($0, index, place, isStrict: isStrict) }
+        case .defined(let inner, _):
+            return accepts(inner.shape, index, place, isStrict: isStrict)
+        case .reference(let reference):
+            return accepts(reference.shape, index, place, isStrict: isStrict)
+        case .choice, .positions, .members:
+            return acceptsBySchema(shape.rule, index, place, isStrict: isStrict)
         default: return shape.rule.acceptsLeaf(JSON(tape: tape, index: index), kind)
+        }
+    }
+
+    /// Works like `accepts` for the rules that only schemas have.
+    @inline(never)
+    private func acceptsBySchema(
+        _ rule: JSONShape.Rule, _ index: Int, _ place: ValuePosition, isStrict: Bool
+    ) -> Bool {
+        let json = JSON(tape: tape, index: index)
+        switch rule {
+        case .choice(let choice):
+            guard let variant = choice.shape(of: json) else { return false }
+            return accepts(variant, index, place, isStrict: isStrict)
+        case .positions(let positions):
+            return json.kind == .array
+                && json.enumerated().allSatisfy { position, item in
+                    accepts(positions.shape(at: position), item.index, .item, isStrict: isStrict)
+                }
+        case .members(let rules):
+            return json.kind == .object
+                && (json.object ?? []).allSatisfy { key, value in
+                    rules.shapes(for: key).allSatisfy {
+                        accepts($0, value.index, .key, isStrict: isStrict)
+                    }
+                }
+        default: return false
         }
     }
 

@@ -1,0 +1,128 @@
+/// What a document describes.
+struct API {
+    var title = ""
+    var version = ""
+    var text: String?
+    var servers: [Server] = []
+    var schemes: [SecurityScheme] = []
+    var security: [[String]]?
+    var operations: [Operation] = []
+    /// The named schemas, in order.
+    var schemas: [Place] = []
+
+    struct Server {
+        var url: String
+        var text: String?
+        var variables: [Variable] = []
+
+        struct Variable {
+            var name: String
+            var text: String?
+            var defaultValue: String
+            var values: [String]
+        }
+    }
+
+    struct SecurityScheme {
+        enum Kind: Equatable {
+            case header(String), query(String), cookie(String)
+            case basic, bearer
+            case http(String)
+            /// OAuth 2 or OpenID Connect: a bearer token of a provider.
+            case token
+            case mutualTLS
+        }
+        var name: String
+        var kind: Kind
+        var text: String?
+        var place: Place
+    }
+}
+
+/// One operation of a document.
+struct Operation {
+    var place: Place
+    var path: String
+    var method: String
+    var id: String?
+    var tags: [String] = []
+    var summary: String?
+    var text: String?
+    var isDeprecated = false
+    var parameters: [Parameter] = []
+    var body: Body?
+    var responses: [Response] = []
+    /// The requirements, each a list of schemes that are needed together; `nil` for those of the document.
+    var security: [[String]]?
+    var servers: [API.Server] = []
+    var pagination: Node?
+
+    struct Parameter {
+        enum Location: String { case path, query, header, cookie }
+
+        var place: Place
+        var name: String
+        var location: Location
+        var isRequired = false
+        var isDeprecated = false
+        var style: String
+        var explodes: Bool
+        var text: String?
+        /// The schema; `nil` for a parameter with a media type.
+        var schema: Schema?
+        var mediaType: String?
+    }
+
+    struct Body {
+        var place: Place
+        var isRequired: Bool
+        var text: String?
+        var content: [Content]
+    }
+
+    struct Content {
+        var place: Place
+        var mediaType: String
+        var schema: Schema?
+        /// The content types of the parts of a form.
+        var encodings: [String: String] = [:]
+
+        /// The media type without parameters, in lower case.
+        var type: String {
+            (mediaType.split(separator: ";").first.map(String.init) ?? "")
+                .trimmingSpaces.lowercased()
+        }
+        var isJSON: Bool {
+            type == "application/json" || type.hasSuffix("+json") || type == "text/json"
+        }
+        var isEvents: Bool { type == "text/event-stream" }
+        var isLines: Bool {
+            [
+                "application/jsonl", "application/x-ndjson", "application/ndjson",
+                "application/x-jsonlines", "application/json-lines", "application/jsonlines",
+            ].contains(type)
+        }
+        var isText: Bool { type.hasPrefix("text/") || type == "application/sdp" }
+    }
+
+    struct Response {
+        var place: Place
+        /// `200`, `4XX`, `default`.
+        var status: String
+        var text: String?
+        var content: [Content]
+        var hasLinkHeader = false
+        var hasLocationHeader = false
+
+        var isSuccess: Bool { status.hasPrefix("2") }
+    }
+}
+
+extension String {
+    var trimmingSpaces: String {
+        var text = Substring(self)
+        while let first = text.first, first.isWhitespace { text.removeFirst() }
+        while let last = text.last, last.isWhitespace { text.removeLast() }
+        return String(text)
+    }
+}

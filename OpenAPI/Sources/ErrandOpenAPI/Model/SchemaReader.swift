@@ -1,0 +1,156 @@
+/// Reads schemas, each place once.
+final class SchemaReader {
+    let documents: Documents
+    private var schemas: [Place: Schema] = [:]
+
+    init(_ documents: Documents) { self.documents = documents }
+
+    /// The schema at a place; a schema without rules, and a problem, if there is none.
+    func schema(at place: Place) -> Schema {
+        if let schema = schemas[place] { return schema }
+        let schema: Schema
+        if let node = documents.node(at: place) {
+            schema = read(node, place)
+        } else {
+            documents.report(.error, place, "There is no schema here.")
+            schema = Schema(place: place, node: Node(value: .bool(true), line: 0))
+        }
+        schemas[place] = schema
+        return schema
+    }
+
+    /// The schema that a reference leads to.
+    func target(of schema: Schema) -> Schema? { schema.reference.map(self.schema(at:)) }
+
+    private func read(_ node: Node, _ place: Place) -> Schema {
+        let schema = Schema(place: place, node: node)
+        guard node.members != nil else {
+            if node.bool == nil {
+                documents.report(.error, place, "A schema must be an object, not \(node.kind).")
+            }
+            return schema
+        }
+        readAnnotations(of: schema)
+        if let text = node["$ref"]?.string {
+            let target = documents.target(of: text, from: place)
+            if documents.node(at: target) == nil {
+                documents.report(.error, place, "The reference \"\(text)\" leads to nothing.")
+            } else {
+                schema.reference = target
+            }
+        }
+        readTypes(of: schema)
+        readObject(of: schema)
+        readItems(of: schema)
+        readCombinations(of: schema)
+        return schema
+    }
+
+    private func readAnnotations(of schema: Schema) {
+        let node = schema.node
+        schema.title = node["title"]?.string
+        schema.text = node["description"]?.string
+        schema.isReadOnly = node["readOnly"]?.bool ?? false
+        schema.isWriteOnly = node["writeOnly"]?.bool ?? false
+        schema.isDeprecated = node["deprecated"]?.bool ?? false
+        schema.defaultValue = node["default"]
+        schema.format = node["format"]?.string
+        if schema.format == nil, let coding = node["contentEncoding"]?.string {
+            schema.format = coding == "binary" ? "binary" : coding == "base64" ? "byte" : nil
+        }
+        for key in ["x-enum-varnames", "x-enumNames", "x-enum-names"] {
+            if let names = node[key]?.items { schema.valueNames = names.compactMap(\.string) }
+        }
+    }
+
+    private static let typeNames: Set<String> = [
+        "string", "number", "integer", "boolean", "object", "array",
+    ]
+
+    private func readTypes(of schema: Schema) {
+        let node = schema.node
+        schema.isNullable = node["nullable"]?.bool ?? false
+        if let type = node["type"] {
+            for name in type.items ?? [type] {
+                guard let text = name.string else {
+                    // `type: null` without quotes in YAML.
+                    if name.isNull { schema.isNullable = true }
+                    continue
+                }
+                if text == "null" {
+                    schema.isNullable = true
+                } else if Self.typeNames.contains(text) {
+                    schema.types.append(text)
+                } else {
+                    documents.report(.error, schema.place, "The type \"\(text)\" does not exist.")
+                }
+            }
+        }
+        var values = node["enum"]?.items ?? []
+        if let constant = node["const"] { values = [constant] }
+        let isNullOnly = !values.isEmpty && values.allSatisfy(\.isNull)
+        if values.contains(where: \.isNull) { schema.isNullable = true }
+        schema.values = isNullOnly ? [] : values.filter { !$0.isNull }
+        // A schema that accepts null only.
+        if schema.types.isEmpty, isNullOnly || (schema.isNullable && node["type"] != nil) {
+            schema.types = ["null"]
+        }
+    }
+
+    private func readObject(of schema: Schema) {
+        let node = schema.node
+        let place = schema.place.child("properties")
+        for (name, _) in node["properties"]?.members ?? [] {
+            schema.properties.append((name, self.schema(at: place.child(name))))
+        }
+        schema.required = Set((node["required"]?.items ?? []).compactMap(\.string))
+        if let additional = node["additionalProperties"] {
+            if let isAllowed = additional.bool {
+                schema.additional = isAllowed ? .allowed : .forbidden
+            } else {
+                schema.additional = .schema(
+                    self.schema(at: schema.place.child("additionalProperties")))
+            }
+        } else if let patterns = node["patternProperties"]?.members, schema.properties.isEmpty,
+            patterns.count == 1
+        {
+            let place = schema.place.child("patternProperties").child(patterns[0].key)
+            schema.additional = .schema(self.schema(at: place))
+        }
+    }
+
+    private func readItems(of schema: Schema) {
+        if schema.node["items"]?.members != nil {
+            schema.items = self.schema(at: schema.place.child("items"))
+        }
+        schema.hasPositions = schema.node["prefixItems"] != nil
+    }
+
+    private func readCombinations(of schema: Schema) {
+        let node = schema.node
+        for position in (node["allOf"]?.items ?? []).indices {
+            schema.allOf.append(self.schema(at: schema.place.child("allOf").child(position)))
+        }
+        for keyword in ["oneOf", "anyOf"] {
+            guard let items = node[keyword]?.items else { continue }
+            for position in items.indices {
+                let variant = self.schema(at: schema.place.child(keyword).child(position))
+                if variant.types == ["null"] {
+                    schema.isNullable = true
+                } else {
+                    schema.variants.append(variant)
+                }
+            }
+        }
+        if let property = node["discriminator"]?["propertyName"]?.string {
+            let mapping = (node["discriminator"]?["mapping"]?.members ?? []).compactMap { member in
+                member.value.string.map { text in
+                    let isName = !text.contains("#") && !text.contains("/") && !text.contains(".")
+                    let reference = isName ? "#/components/schemas/\(text)" : text
+                    return (member.key, documents.target(of: reference, from: schema.place))
+                }
+            }
+            schema.discriminator = .init(property: property, mapping: mapping)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+/// An endpoint class that is generated.
+struct Endpoint {
+    let operation: Operation
+    let name: String
+    let owner: Owner
+    var properties: [Property] = []
+    var url: [URLPart] = []
+    var arguments: [Argument] = []
+    /// Whether lists of the query are one value with commas.
+    var joinsLists = false
+    var headers: [(name: String, property: Property)] = []
+    var cookies: [(name: String, property: Property)] = []
+    var body: Body?
+    var output = Output.none
+    /// The types of error bodies by status.
+    var errors: [(status: String, type: SwiftType)] = []
+    /// The type of the events of an event stream.
+    var events: SwiftType?
+    /// The type of the lines of a stream of JSON.
+    var lines: SwiftType?
+    var server: API.Server?
+    var sendsNoCredentials = false
+    /// The position of the agent with the credentials; 0 for that of the service.
+    var agent = 0
+    var pages: Pages?
+    /// The schema of the output, if it is JSON of one kind.
+    var schema: Schema?
+    /// The name of the shape of the output.
+    var shape: String?
+    /// The name of the shape of the body.
+    var bodyShape: String?
+    /// A body of a response for tests, as JSON or text.
+    var sample: String?
+
+    struct Property {
+        var name: String
+        var type: SwiftType
+        var isOptional: Bool
+        /// The type in Swift, if it is none of a schema.
+        var special: String?
+        var text: String?
+        var isDeprecated = false
+    }
+
+    enum URLPart {
+        case text(String)
+        case value(Property)
+    }
+
+    struct Argument {
+        enum Form {
+            /// The value as it is.
+            case plain
+            /// One text of all items, with a separator.
+            case joined(String)
+            /// An object under the name.
+            case nested
+            /// The members of an object, each under its own name.
+            case members
+        }
+        var name: String
+        var property: Property
+        var form: Form
+    }
+
+    enum Body {
+        case json(Property, contentType: String?)
+        case text(Property, contentType: String)
+        /// A body that the caller makes.
+        case ready(Property)
+        case parts(Property)
+        case multipart([(name: String, property: Property, contentType: String?)])
+        /// The arguments are the body.
+        case form
+    }
+
+    enum Output {
+        case none
+        case json(SwiftType, isOptional: Bool)
+        case text
+        case data
+        case byStatus([(status: String, output: SingleOutput)])
+    }
+
+    enum SingleOutput: Equatable {
+        case none
+        case json(SwiftType, isOptional: Bool)
+        case text
+        case data
+    }
+
+    /// How the pages of a list follow from each other.
+    struct Pages {
+        /// The rule in Swift.
+        var rule: String
+        /// The property of the output with the items, and whether it is optional; `nil` for a list.
+        var items: (name: String, isOptional: Bool)?
+        var item: SwiftType
+    }
+}

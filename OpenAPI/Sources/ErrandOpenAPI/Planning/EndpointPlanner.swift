@@ -1,0 +1,475 @@
+/// Plans the endpoint of an operation.
+struct EndpointPlanner {
+    /// The reason why an operation is not generated.
+    struct Refusal: Error {
+        var place: Place
+        var message: String
+    }
+
+    let types: TypePlanner
+    let documents: Documents
+    private var names = NameScope(SwiftName.requestMembers)
+
+    init(types: TypePlanner, documents: Documents) {
+        self.types = types
+        self.documents = documents
+    }
+
+    /// The name of an operation: its identifier, or its method and path.
+    static func name(of operation: Operation) -> String {
+        if let id = operation.id, id.contains(where: { $0.isLetter }) { return SwiftName.type(id) }
+        let path = operation.path.split(separator: "/").map { part in
+            part.hasPrefix("{") ? "by_" + part.dropFirst().dropLast() : String(part)
+        }
+        return SwiftName.type(([operation.method] + path).joined(separator: "_"))
+    }
+
+    mutating func plan(_ operation: Operation, name: String) throws(Refusal) -> Endpoint {
+        let owner = Owner(
+            name: name, names: NameScope(SwiftName.reservedTypes.union([name, "Body"])))
+        var endpoint = Endpoint(operation: operation, name: name, owner: owner)
+        names = NameScope(SwiftName.requestMembers)
+        try planParameters(&endpoint)
+        try planBody(&endpoint)
+        planResponses(&endpoint)
+        endpoint.server = operation.servers.first
+        endpoint.pages = Paging(types: types).pages(of: endpoint)
+        // Values that are required come first.
+        let required = endpoint.properties.filter { !$0.isOptional }
+        endpoint.properties = required + endpoint.properties.filter(\.isOptional)
+        return endpoint
+    }
+
+    private func context(_ endpoint: Endpoint, _ name: String, _ direction: Direction)
+        -> TypePlanner.Context
+    {
+        TypePlanner.Context(
+            owner: endpoint.owner, name: name, parent: endpoint.name, direction: direction)
+    }
+
+    // MARK: - Parameters
+
+    private mutating func planParameters(_ endpoint: inout Endpoint) throws(Refusal) {
+        var byName: [String: Endpoint.Property] = [:]
+        var styles: Set<Bool> = []
+        let operation = endpoint.operation
+        for parameter in operation.parameters {
+            if parameter.location == .header,
+                ["accept", "content-type", "authorization"].contains(parameter.name.lowercased())
+            {
+                documents.report(
+                    .note, parameter.place,
+                    "OpenAPI ignores the parameter \(parameter.name), which the request sets itself.",
+                    subject: endpoint.name)
+                continue
+            }
+            let property = try property(of: parameter, endpoint)
+            switch parameter.location {
+            case .path: byName[parameter.name] = property
+            case .query:
+                let argument = try argument(for: parameter, property)
+                if case .array = property.type, case .plain = argument.form {
+                    styles.insert(parameter.explodes)
+                }
+                endpoint.arguments.append(argument)
+            case .header: endpoint.headers.append((parameter.name, property))
+            case .cookie: endpoint.cookies.append((parameter.name, property))
+            }
+            if parameter.location == .path,
+                !operation.path.contains("{\(parameter.name)}")
+            {
+                documents.report(
+                    .note, parameter.place, "The path has no {\(parameter.name)}.",
+                    subject: endpoint.name)
+                continue
+            }
+            endpoint.properties.append(property)
+        }
+        // A rule for all lists; if they differ, those with commas are joined one by one.
+        endpoint.joinsLists = styles == [false]
+        if styles.count == 2 {
+            for position in endpoint.arguments.indices {
+                let argument = endpoint.arguments[position]
+                guard case .array = argument.property.type, case .plain = argument.form,
+                    operation.parameters.contains(where: {
+                        $0.location == .query && $0.name == argument.name && !$0.explodes
+                    })
+                else { continue }
+                endpoint.arguments[position].form = .joined(",")
+            }
+        }
+        endpoint.url = try url(of: operation, byName)
+    }
+
+    private mutating func property(
+        of parameter: Operation.Parameter, _ endpoint: Endpoint
+    ) throws(Refusal) -> Endpoint.Property {
+        guard let schema = parameter.schema else {
+            throw Refusal(
+                place: parameter.place,
+                message: "The parameter \(parameter.name) has a media type in place of a schema.")
+        }
+        let base = SwiftName.member(parameter.name)
+        let use = types.use(
+            of: simplified(schema), context(endpoint, SwiftName.type(parameter.name), .request))
+        var text = parameter.text ?? schema.text
+        if let value = schema.defaultValue, !value.isNull {
+            text = (text.map { $0 + "\n\n" } ?? "") + "Default: `\(value.json)`."
+        }
+        return Endpoint.Property(
+            name: names.take(base, base + "Parameter"), type: use.type,
+            isOptional: !parameter.isRequired, text: text, isDeprecated: parameter.isDeprecated)
+    }
+
+    /// The schema of a parameter: of values and lists of them, the list; of several kinds of values, text.
+    private func simplified(_ schema: Schema) -> Schema {
+        let (_, shape, _) = types.shapes.resolved(schema)
+        guard case .union(let variants, _) = shape else { return schema }
+        var lists: [Schema] = []
+        for variant in variants {
+            let (_, shape, _) = types.shapes.resolved(variant)
+            switch shape {
+            case .array(let items):
+                guard let items, isPlain(items) else { return any(schema) }
+                lists.append(variant)
+            case .builtin, .enumeration: continue
+            case .union, .object, .dictionary, .any, .binary, .same: return any(schema)
+            }
+        }
+        if lists.count == 1 { return lists[0] }
+        let text = Schema(place: schema.place.child("+text"), node: schema.node)
+        text.types = ["string"]
+        text.text = schema.text
+        return lists.isEmpty ? text : any(schema)
+    }
+
+    private func isPlain(_ schema: Schema) -> Bool {
+        switch types.shapes.resolved(schema).shape {
+        case .builtin, .enumeration: true
+        default: false
+        }
+    }
+
+    private func any(_ schema: Schema) -> Schema {
+        let any = Schema(place: schema.place.child("+any"), node: schema.node)
+        any.text = schema.text
+        return any
+    }
+
+    private func argument(
+        for parameter: Operation.Parameter, _ property: Endpoint.Property
+    ) throws(Refusal) -> Endpoint.Argument {
+        var form = Endpoint.Argument.Form.plain
+        switch (parameter.style, property.type) {
+        case ("deepObject", _): form = .nested
+        case ("spaceDelimited", .array) where !parameter.explodes: form = .joined(" ")
+        case ("pipeDelimited", .array) where !parameter.explodes: form = .joined("|")
+        case _ where isObject(property.type):
+            guard parameter.style == "form", parameter.explodes else {
+                throw Refusal(
+                    place: parameter.place,
+                    message: "The parameter \(parameter.name) is an object in the style "
+                        + "\(parameter.style) without `explode`.")
+            }
+            form = .members
+        default: break
+        }
+        if case .array(let element) = property.type, !isValue(element) {
+            throw Refusal(
+                place: parameter.place,
+                message: "The parameter \(parameter.name) is a list of objects or lists, for which "
+                    + "OpenAPI defines no form.")
+        }
+        return Endpoint.Argument(name: parameter.name, property: property, form: form)
+    }
+
+    private func isObject(_ type: SwiftType) -> Bool {
+        switch type {
+        case .dictionary: return true
+        case .declared(let key):
+            if case .enumeration? = types.declarations[key]?.body { return false }
+            return true
+        default: return false
+        }
+    }
+
+    private func isValue(_ type: SwiftType) -> Bool {
+        switch type {
+        case .builtin: true
+        case .declared: !isObject(type)
+        case .array, .dictionary, .binary: false
+        }
+    }
+
+    private func url(
+        of operation: Operation, _ properties: [String: Endpoint.Property]
+    ) throws(Refusal) -> [Endpoint.URLPart] {
+        var parts: [Endpoint.URLPart] = []
+        var rest = Substring(operation.path.drop { $0 == "/" })
+        while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
+            if open > rest.startIndex { parts.append(.text(String(rest[..<open]))) }
+            let name = String(rest[rest.index(after: open)..<close])
+            guard let property = properties[name] else {
+                throw Refusal(
+                    place: operation.place,
+                    message: "The path has {\(name)}, but there is no such path parameter.")
+            }
+            let parameter = operation.parameters.first { $0.name == name && $0.location == .path }
+            if let parameter, parameter.style != "simple" {
+                throw Refusal(
+                    place: parameter.place,
+                    message:
+                        "The style \(parameter.style) of the path parameter \(name) is not supported."
+                )
+            }
+            guard isValue(property.type.element), !isDictionary(property.type) else {
+                throw Refusal(
+                    place: parameter?.place ?? operation.place,
+                    message: "The path parameter \(name) is an object.")
+            }
+            parts.append(.value(property))
+            rest = rest[rest.index(after: close)...]
+        }
+        if !rest.isEmpty { parts.append(.text(String(rest))) }
+        return parts
+    }
+
+    private func isDictionary(_ type: SwiftType) -> Bool {
+        if case .dictionary = type { true } else { false }
+    }
+
+    // MARK: - Body
+
+    private mutating func planBody(_ endpoint: inout Endpoint) throws(Refusal) {
+        guard let body = endpoint.operation.body, !body.content.isEmpty else { return }
+        let content = preferred(body.content)
+        let others = body.content.filter { $0.mediaType != content.mediaType }
+        if !others.isEmpty {
+            documents.report(
+                .note, body.place,
+                "The body is sent as \(content.mediaType); the document also has "
+                    + others.map(\.mediaType).joined(separator: ", ") + ".",
+                subject: endpoint.name)
+        }
+        if content.isJSON {
+            planJSON(content, body, &endpoint)
+        } else if content.type == "application/x-www-form-urlencoded" {
+            try planForm(content, body, &endpoint)
+        } else if content.type.hasPrefix("multipart/") {
+            planMultipart(content, body, &endpoint)
+        } else if content.isText {
+            let property = Endpoint.Property(
+                name: names.take("text", "content"), type: .builtin("String"),
+                isOptional: !body.isRequired, text: body.text)
+            endpoint.properties.append(property)
+            endpoint.body = .text(property, contentType: content.mediaType)
+        } else {
+            let type = content.mediaType
+            let property = Endpoint.Property(
+                name: names.take("content"), type: .binary, isOptional: !body.isRequired,
+                special: "HTTPBody",
+                text: Self.text(
+                    body.text,
+                    "A body of the type `\(type)`, such as `.file(url, contentType: \"\(type)\")`.")
+            )
+            endpoint.properties.append(property)
+            endpoint.body = .ready(property)
+        }
+    }
+
+    private static func text(_ text: String?, _ sentence: String) -> String {
+        guard let text, !text.isEmpty else { return sentence }
+        return text + "\n\n" + sentence
+    }
+
+    private func preferred(_ content: [Operation.Content]) -> Operation.Content {
+        content.first(where: \.isJSON)
+            ?? content.first { $0.type == "application/x-www-form-urlencoded" }
+            ?? content.first { $0.type.hasPrefix("multipart/") }
+            ?? content.first(where: \.isText) ?? content[0]
+    }
+
+    private mutating func planJSON(
+        _ content: Operation.Content, _ body: Operation.Body, _ endpoint: inout Endpoint
+    ) {
+        var use = TypePlanner.Use(type: .builtin("JSON"), isNullable: false)
+        if let schema = content.schema {
+            use = types.use(of: schema, context(endpoint, "Content", .request))
+        }
+        var name = "content"
+        if case .declared(let key) = use.type, let declaration = types.declarations[key],
+            declaration.owner == nil
+        {
+            // Without the ending of a type that is for requests alone.
+            let isInput = declaration.name == SwiftName.type(key.place.name) + "Input"
+            name = SwiftName.member(isInput ? key.place.name : declaration.name)
+        }
+        let property = Endpoint.Property(
+            name: names.take(name, "content"), type: use.type,
+            isOptional: !body.isRequired || use.isNullable, text: body.text)
+        endpoint.properties.append(property)
+        endpoint.body = .json(
+            property, contentType: content.type == "application/json" ? nil : content.mediaType)
+    }
+
+    private mutating func fields(
+        of content: Operation.Content, _ endpoint: inout Endpoint
+    ) -> [(name: String, property: Endpoint.Property)]? {
+        guard let schema = content.schema else { return nil }
+        let (_, shape, _) = types.shapes.resolved(schema)
+        guard case .object(let object) = shape else { return nil }
+        return object.properties.compactMap { key, member in
+            let (found, _, _) = types.shapes.resolved(member)
+            if member.isReadOnly || found.isReadOnly { return nil }
+            let use = types.use(of: member, context(endpoint, SwiftName.type(key), .request))
+            let base = SwiftName.member(key)
+            var text = member.text ?? member.title
+            if let value = member.defaultValue, !value.isNull {
+                text = Self.text(text, "Default: `\(value.json)`.")
+            }
+            let property = Endpoint.Property(
+                name: names.take(base, base + "Field"), type: use.type,
+                isOptional: !object.required.contains(key) || use.isNullable,
+                special: Self.part(of: use.type), text: text, isDeprecated: member.isDeprecated)
+            return (key, property)
+        }
+    }
+
+    /// The type of a file, or of files, of a form.
+    private static func part(of type: SwiftType) -> String? {
+        switch type {
+        case .binary: "HTTPBody.Part"
+        case .array(.binary): "[HTTPBody.Part]"
+        default: nil
+        }
+    }
+
+    private mutating func planForm(
+        _ content: Operation.Content, _ body: Operation.Body, _ endpoint: inout Endpoint
+    ) throws(Refusal) {
+        guard endpoint.arguments.isEmpty else {
+            throw Refusal(
+                place: body.place,
+                message: "A form beside parameters of the query is not supported.")
+        }
+        guard
+            endpoint.operation.method == "post" || endpoint.operation.method == "put"
+                || endpoint.operation.method == "patch"
+        else {
+            throw Refusal(
+                place: body.place,
+                message:
+                    "A form with the method \(endpoint.operation.method.uppercased()) is not supported."
+            )
+        }
+        guard let fields = fields(of: content, &endpoint) else {
+            let property = Endpoint.Property(
+                name: names.take("content"), type: .dictionary(.builtin("String")),
+                isOptional: false, text: body.text)
+            endpoint.properties.append(property)
+            endpoint.arguments = [.init(name: "", property: property, form: .members)]
+            endpoint.body = .form
+            return
+        }
+        for (name, property) in fields {
+            endpoint.properties.append(property)
+            var form = Endpoint.Argument.Form.plain
+            if isObject(property.type) { form = .nested }
+            if case .array(let element) = property.type, !isValue(element) { form = .nested }
+            endpoint.arguments.append(.init(name: name, property: property, form: form))
+        }
+        endpoint.body = .form
+    }
+
+    private mutating func planMultipart(
+        _ content: Operation.Content, _ body: Operation.Body, _ endpoint: inout Endpoint
+    ) {
+        guard let fields = fields(of: content, &endpoint) else {
+            let property = Endpoint.Property(
+                name: names.take("parts"), type: .array(.binary), isOptional: false,
+                special: "[HTTPBody.Part]",
+                text: Self.text(body.text, "The parts of the form."))
+            endpoint.properties.append(property)
+            endpoint.body = .parts(property)
+            return
+        }
+        endpoint.properties += fields.map(\.property)
+        endpoint.body = .multipart(
+            fields.map { ($0.name, $0.property, content.encodings[$0.name]) })
+    }
+
+    // MARK: - Responses
+
+    private func planResponses(_ endpoint: inout Endpoint) {
+        var successes = endpoint.operation.responses.filter(\.isSuccess)
+        let hasOther = endpoint.operation.responses.contains { $0.status.hasPrefix("3") }
+        if successes.isEmpty, !hasOther {
+            successes = endpoint.operation.responses.filter { $0.status == "default" }
+        }
+        var outputs: [(status: String, output: Endpoint.SingleOutput)] = []
+        for response in successes {
+            if let content = response.content.first(where: \.isEvents) {
+                endpoint.events = streamType(of: content, "Event", endpoint)
+                if response.content.count == 1 { continue }
+            }
+            if let content = response.content.first(where: \.isLines) {
+                endpoint.lines = streamType(of: content, "Line", endpoint)
+                if response.content.count == 1 { continue }
+            }
+            outputs.append((response.status, output(of: response, endpoint)))
+        }
+        let kinds = outputs.map(\.output).filter { $0 != .none }
+        let hasEmpty = kinds.count < outputs.count
+        let distinct = kinds.reduce(into: [Endpoint.SingleOutput]()) {
+            if !$0.contains($1) { $0.append($1) }
+        }
+        switch (distinct.count, distinct.first) {
+        case (0, _): endpoint.output = .none
+        case (1, .json(let type, let isOptional)):
+            endpoint.output = .json(type, isOptional: isOptional || hasEmpty)
+        case (1, .text): endpoint.output = .text
+        case (1, .data): endpoint.output = .data
+        default: endpoint.output = .byStatus(outputs)
+        }
+        if case .json = endpoint.output {
+            endpoint.schema =
+                successes.lazy.compactMap { $0.content.first(where: \.isJSON)?.schema }.first
+        }
+        let successStatuses = Set(successes.map(\.status))
+        for response in endpoint.operation.responses
+        where !successStatuses.contains(response.status) {
+            guard !response.status.hasPrefix("3"),
+                let content = response.content.first(where: \.isJSON),
+                let schema = content.schema
+            else { continue }
+            let use = types.use(of: schema, context(endpoint, "ErrorBody", .response))
+            endpoint.errors.append((response.status, use.type))
+        }
+    }
+
+    private func streamType(
+        of content: Operation.Content, _ name: String, _ endpoint: Endpoint
+    ) -> SwiftType {
+        guard let schema = content.schema else { return .builtin("JSON") }
+        let type = types.use(of: schema, context(endpoint, name, .response)).type
+        // The schema of a whole body of text says nothing about an event.
+        return type == .builtin("String") ? .builtin("JSON") : type
+    }
+
+    private func output(
+        of response: Operation.Response, _ endpoint: Endpoint
+    ) -> Endpoint.SingleOutput {
+        let content = response.content.filter { !$0.isEvents && !$0.isLines }
+        if let json = content.first(where: \.isJSON) {
+            guard let schema = json.schema else {
+                return .json(.builtin("JSON"), isOptional: false)
+            }
+            let name = response.status.hasPrefix("20") ? "Result" : "Result\(response.status)"
+            let use = types.use(of: schema, context(endpoint, name, .response))
+            if use.type == .binary { return .data }
+            return .json(use.type, isOptional: use.isNullable)
+        }
+        guard let first = content.first else { return .none }
+        return first.isText ? .text : .data
+    }
+}

@@ -1,0 +1,315 @@
+/// A service that has the operations of a document, and responds with its examples or with values of its schemas.
+///
+/// It keeps no state: a value that was sent is checked and forgotten. Not `Sendable`; use it from one thread.
+public final class FakeService {
+    /// A request.
+    public struct Request {
+        /// The method, in capital letters.
+        public var method: String
+        /// The path with its escapes, without the query.
+        public var path: String
+        /// The query with its escapes; empty for none.
+        public var query: String
+        /// The header fields; names in lower case.
+        public var headers: [String: String]
+        /// The body.
+        public var body: [UInt8]
+
+        /// Creates a request.
+        public init(
+            method: String, path: String, query: String = "", headers: [String: String] = [:],
+            body: [UInt8] = []
+        ) {
+            self.method = method
+            self.path = path
+            self.query = query
+            self.headers = headers
+            self.body = body
+        }
+    }
+
+    /// A response.
+    public struct Response {
+        /// The status code.
+        public var status: Int
+        /// The header fields.
+        public var headers: [(name: String, value: String)] = []
+        /// The body.
+        public var body: [UInt8] = []
+
+        /// The body as text.
+        public var text: String { String(decoding: body, as: UTF8.self) }
+    }
+
+    private let api: API
+    private let documents: Documents
+    private let schemas: SchemaReader
+    private let samples: SampleMaker
+    private let check: SchemaCheck
+    /// The paths of the servers, which precede those of the operations.
+    private let bases: [String]
+
+    private init(_ api: API, _ documents: Documents, _ schemas: SchemaReader) {
+        self.api = api
+        self.documents = documents
+        self.schemas = schemas
+        samples = SampleMaker(schemas: schemas, direction: .response)
+        check = SchemaCheck(schemas: schemas)
+        let servers = api.servers + api.operations.flatMap(\.servers)
+        bases = Array(Set(servers.map(Self.path) + [""])).sorted { $0.count > $1.count }
+    }
+
+    /// Reads a document; returns its errors if it has some.
+    public static func read(
+        _ file: String, load: @escaping (String) throws -> String
+    ) -> (service: FakeService?, problems: [Problem]) {
+        let documents = Documents(load: load)
+        let schemas = SchemaReader(documents)
+        var reader = APIReader(documents, schemas)
+        guard let api = reader.read(file) else { return (nil, documents.problems) }
+        for place in api.schemas { _ = schemas.schema(at: place) }
+        let errors = documents.problems.filter { $0.kind == .error }
+        return (errors.isEmpty ? FakeService(api, documents, schemas) : nil, errors)
+    }
+
+    private static func path(of server: API.Server) -> String {
+        let url = ServiceWriter.defaultURL(of: server)
+        var path = Substring(url)
+        if let scheme = url.firstRange(of: "://") {
+            path = url[scheme.upperBound...].drop { $0 != "/" }
+        }
+        while path.last == "/" { path.removeLast() }
+        return String(path)
+    }
+
+    // MARK: - Responses
+
+    /// Checks a request against the document, and responds.
+    ///
+    /// A request that contradicts the document gets a 400 with a list of what is wrong.
+    public func respond(to request: Request) -> Response {
+        for base in bases where request.path.hasPrefix(base) {
+            let path = String(request.path.dropFirst(base.count))
+            let matches = api.operations.compactMap { operation in
+                Self.values(of: path, in: operation.path).map { (operation, $0) }
+            }
+            // A path without variables precedes one with them.
+            let ranked = matches.sorted { $0.1.count < $1.1.count }
+            guard let best = ranked.first?.0.path else { continue }
+            let candidates = ranked.filter { $0.0.path == best }
+            if let (operation, values) = candidates.first(where: {
+                $0.0.method.uppercased() == request.method
+            }) {
+                if let fault = missingCredentials(in: request, operation) {
+                    return Self.refusal(401, [fault])
+                }
+                let faults = faults(of: request, operation, values)
+                return faults.isEmpty ? success(of: operation) : Self.refusal(400, faults)
+            }
+            let allowed = candidates.map { $0.0.method.uppercased() }.joined(separator: ", ")
+            var response = Self.refusal(405, ["The path has no operation \(request.method)."])
+            response.headers.append(("Allow", allowed))
+            return response
+        }
+        return Self.refusal(404, ["The document has no path \(request.path)."])
+    }
+
+    private static func refusal(_ status: Int, _ faults: [String]) -> Response {
+        let items = faults.map { Node(value: .string($0), line: 0) }
+        let members = Node.Members([("problems", Node(value: .array(items), line: 0))])
+        return Response(
+            status: status, headers: [("Content-Type", "application/json")],
+            body: Array(Node(value: .object(members), line: 0).json.utf8))
+    }
+
+    private func success(of operation: Operation) -> Response {
+        let response =
+            operation.responses.first(where: \.isSuccess)
+            ?? operation.responses.first { $0.status == "default" } ?? operation.responses.first
+        guard let response else { return Response(status: 200) }
+        let status = Int(response.status) ?? 200
+        let content =
+            response.content.first(where: \.isJSON) ?? response.content.first
+        guard let content, operation.method != "head" else { return Response(status: status) }
+        var body: [UInt8] = Array("text".utf8)
+        if content.isJSON || content.isEvents || content.isLines {
+            let example = documents.node(at: content.place).flatMap {
+                SampleMaker.example(of: $0, content.place, documents)
+            }
+            let json = (example ?? content.schema.map { samples.value(of: $0) })?.json ?? "null"
+            body = Array((content.isEvents ? "data: \(json)\n\n" : json).utf8)
+        }
+        return Response(
+            status: status, headers: [("Content-Type", content.type)], body: body)
+    }
+
+    // MARK: - Paths and parameters
+
+    /// The values of the variables of a path; `nil` if it is another path.
+    private static func values(of path: String, in template: String) -> [String: String]? {
+        let path = path.split(separator: "/", omittingEmptySubsequences: false)
+        let template = template.prefix { $0 != "#" }
+            .split(separator: "/", omittingEmptySubsequences: false)
+        guard path.count == template.count else { return nil }
+        var values: [String: String] = [:]
+        for (segment, pattern) in zip(path, template) {
+            guard let open = pattern.firstIndex(of: "{"), let close = pattern.lastIndex(of: "}")
+            else {
+                guard decoded(String(segment)) == decoded(String(pattern)) else { return nil }
+                continue
+            }
+            let before = pattern[..<open]
+            let after = pattern[pattern.index(after: close)...]
+            guard segment.hasPrefix(before), segment.hasSuffix(after),
+                segment.count > before.count + after.count
+            else { return nil }
+            let value = segment.dropFirst(before.count).dropLast(after.count)
+            values[String(pattern[pattern.index(after: open)..<close])] = decoded(String(value))
+        }
+        return values
+    }
+
+    /// What is missing, if the request has the credentials of none of the requirements.
+    private func missingCredentials(in request: Request, _ operation: Operation) -> String? {
+        let requirements = operation.security ?? api.security ?? []
+        guard !requirements.isEmpty else { return nil }
+        let isMet = requirements.contains { names in
+            names.allSatisfy { name in
+                switch api.schemes.first(where: { $0.name == name })?.kind {
+                case .header(let header): request.headers[header.lowercased()] != nil
+                case .query(let query): Self.pairs(of: request.query).contains { $0.name == query }
+                case .cookie(let cookie):
+                    Self.cookies(of: request.headers["cookie"] ?? "").contains { $0.name == cookie }
+                case .basic, .bearer, .http, .token: request.headers["authorization"] != nil
+                case .mutualTLS, nil: true
+                }
+            }
+        }
+        let names = requirements.map { $0.joined(separator: " and ") }.joined(separator: " or ")
+        return isMet ? nil : "the credentials of \(names) are missing"
+    }
+
+    private func faults(
+        of request: Request, _ operation: Operation, _ values: [String: String]
+    ) -> [String] {
+        let query = Self.pairs(of: request.query)
+        let cookies = Self.cookies(of: request.headers["cookie"] ?? "")
+        var faults: [String] = []
+        for parameter in operation.parameters {
+            let texts: [String] =
+                switch parameter.location {
+                case .path: values[parameter.name].map { [$0] } ?? []
+                case .query: query.filter { $0.name == parameter.name }.map(\.value)
+                case .header: request.headers[parameter.name.lowercased()].map { [$0] } ?? []
+                case .cookie: cookies.filter { $0.name == parameter.name }.map(\.value)
+                }
+            let name = "the \(parameter.location.rawValue) parameter \(parameter.name)"
+            let isObject = parameter.style == "deepObject" || parameter.schema?.types == ["object"]
+            guard !texts.isEmpty else {
+                if parameter.isRequired, !isObject { faults.append("\(name) is missing") }
+                continue
+            }
+            guard let schema = parameter.schema, !isObject else { continue }
+            let value = value(of: texts, schema, parameter)
+            faults += check.faults(of: value, schema).map { "\(name): \($0)" }
+        }
+        return faults + bodyFaults(of: request, operation)
+    }
+
+    /// The value of a parameter, by the type of its schema.
+    private func value(
+        of texts: [String], _ schema: Schema, _ parameter: Operation.Parameter
+    ) -> Node {
+        let (found, shape, _) = samples.shapes.resolved(schema)
+        if case .array(let items) = shape {
+            let separators = ["spaceDelimited": " ", "pipeDelimited": "|"]
+            let separator = separators[parameter.style] ?? ","
+            let isOne = !parameter.explodes || parameter.location != .query
+            let parts =
+                isOne ? texts.flatMap { $0.split(separator: separator).map(String.init) } : texts
+            let item = items.map { samples.shapes.resolved($0).schema }
+            return Node(value: .array(parts.map { Self.scalar($0, item) }), line: 0)
+        }
+        return Self.scalar(texts[0], found)
+    }
+
+    private static func scalar(_ text: String, _ schema: Schema?) -> Node {
+        let types = schema?.types ?? []
+        if types.contains("integer") || types.contains("number") || types.isEmpty,
+            !types.contains("string"), Double(text) != nil, !text.contains("n"), !text.contains("N")
+        {
+            return Node(value: .number(text), line: 0)
+        }
+        if types.contains("boolean"), let bool = Bool(text) {
+            return Node(value: .bool(bool), line: 0)
+        }
+        if schema?.isNullable ?? false, text == "null" { return Node(value: .null, line: 0) }
+        return Node(value: .string(text), line: 0)
+    }
+
+    private func bodyFaults(of request: Request, _ operation: Operation) -> [String] {
+        guard let body = operation.body else { return [] }
+        guard !request.body.isEmpty else { return body.isRequired ? ["the body is missing"] : [] }
+        let type =
+            (request.headers["content-type"] ?? "").split(separator: ";").first
+            .map { String($0).trimmingSpaces.lowercased() } ?? ""
+        guard let content = body.content.first(where: { $0.type == type || $0.type == "*/*" })
+        else {
+            let known = body.content.map(\.type).joined(separator: ", ")
+            return ["the content type of the body is \(type), not \(known)"]
+        }
+        guard let schema = content.schema else { return [] }
+        if content.type == "application/x-www-form-urlencoded" {
+            return check.faults(of: form(in: request, schema), schema).map { "the form: \($0)" }
+        }
+        guard content.isJSON else { return [] }
+        var reader = JSONText(String(decoding: request.body, as: UTF8.self))
+        do throws(JSONText.Fault) {
+            return check.faults(of: try reader.read(), schema).map { "the body: \($0)" }
+        } catch {
+            return ["the body is not JSON, line \(error.line): \(error.message)"]
+        }
+    }
+
+    /// The fields of a form, by the types of their schemas.
+    private func form(in request: Request, _ schema: Schema) -> Node {
+        let object = samples.shapes.object(of: schema)
+        var members = Node.Members()
+        for (name, text) in Self.pairs(of: String(decoding: request.body, as: UTF8.self)) {
+            guard let property = object.properties.first(where: { $0.name == name })?.schema else {
+                members.set(Node(value: .string(text), line: 0), for: name)
+                continue
+            }
+            let (found, shape, _) = samples.shapes.resolved(property)
+            guard case .array(let items) = shape else {
+                members.set(Self.scalar(text, found), for: name)
+                continue
+            }
+            let item = Self.scalar(text, items.map { samples.shapes.resolved($0).schema })
+            let known = members[name]?.items ?? []
+            members.set(Node(value: .array(known + [item]), line: 0), for: name)
+        }
+        return Node(value: .object(members), line: 0)
+    }
+
+    // MARK: - Texts
+
+    private static func pairs(of query: String) -> [(name: String, value: String)] {
+        query.split(separator: "&").map { pair in
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            func text(_ part: Substring) -> String { decoded(part.replacing("+", with: " ")) }
+            return (text(parts[0]), parts.count > 1 ? text(parts[1]) : "")
+        }
+    }
+
+    private static func cookies(of header: String) -> [(name: String, value: String)] {
+        header.split(separator: ";").map { pair in
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return (String(parts[0]).trimmingSpaces, parts.count > 1 ? String(parts[1]) : "")
+        }
+    }
+
+    private static func decoded(_ text: some StringProtocol) -> String {
+        Documents.decoded(String(text))
+    }
+}

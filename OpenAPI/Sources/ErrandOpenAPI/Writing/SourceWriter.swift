@@ -1,0 +1,239 @@
+/// Divides the output into files.
+struct SourceWriter {
+    let plan: Plan
+    let options: Generator.Options
+
+    private var access: String {
+        options.access == .internal ? "" : options.access.rawValue + " "
+    }
+
+    func files() -> [(name: String, text: String)] {
+        let names = TypeNames(planner: plan.types)
+        let models = DeclarationWriter(names: names, access: access)
+        let endpoints = EndpointWriter(
+            names: names, declarations: models, service: plan.service, access: access,
+            commonError: plan.commonError, agents: plan.agents)
+        var files: [(name: String, text: String)] = []
+        files.append(
+            (
+                "\(plan.service).swift",
+                text { text in
+                    ServiceWriter(
+                        api: plan.api, service: plan.service, access: access, names: names,
+                        commonError: plan.commonError, agents: plan.agents
+                    ).write(to: &text)
+                }
+            ))
+        for (name, group) in groups() {
+            files.append(
+                (
+                    name,
+                    text { text in
+                        for endpoint in group { endpoints.write(endpoint, to: &text) }
+                    }
+                ))
+        }
+        let top = plan.types.top.sorted { $0.name < $1.name }
+        if options.files == .one {
+            if !top.isEmpty {
+                files.append(
+                    (
+                        "Models.swift",
+                        text { text in
+                            for declaration in top { models.write(declaration, to: &text) }
+                        }
+                    ))
+            }
+        } else {
+            for declaration in top {
+                files.append(
+                    (
+                        "Models/\(declaration.name).swift",
+                        text {
+                            models.write(declaration, to: &$0)
+                        }
+                    ))
+            }
+        }
+        let parts = supportParts()
+        if !parts.isEmpty {
+            files.append(
+                (
+                    "\(plan.service)Support.swift",
+                    text {
+                        SupportWriter.write(parts, access, to: &$0)
+                    }
+                ))
+        }
+        if !plan.schemaLines.isEmpty {
+            files.append(("\(plan.service)Schemas.swift", text { schemas(to: &$0) }))
+        }
+        return unique(files)
+    }
+
+    private func schemas(to text: inout Text) {
+        text.document("The schemas of the document, for the validators of the endpoints.")
+        text.block("nonisolated enum \(plan.service)Schemas") { text in
+            text.document("The shape of a schema; `nil` for an unknown name.")
+            text.block("static func shape(_ name: String) -> JSONShape?") {
+                $0.add("try? JSONShape(jsonSchema: document[name], in: document)")
+            }
+            text.separate()
+            text.add("private static let document = (try? JSON(parsing: text)) ?? .absent")
+            text.separate()
+            text.add("private static let text = #\"\"\"")
+            text.indented { text in
+                text.add("{")
+                for line in plan.schemaLines {
+                    for part in Self.wrapped(line) { text.add(part) }
+                }
+                text.add("}")
+                text.add("\"\"\"#")
+            }
+        }
+    }
+
+    /// JSON in lines that are short enough, divided between values.
+    private static func wrapped(_ json: String) -> [String] {
+        var lines: [String] = []
+        var line = ""
+        var rest = ""
+        var isInString = false
+        var isEscaped = false
+        for character in json {
+            rest.append(character)
+            if isInString {
+                if isEscaped {
+                    isEscaped = false
+                } else if character == "\\" {
+                    isEscaped = true
+                } else if character == "\"" {
+                    isInString = false
+                }
+                continue
+            }
+            if character == "\"" { isInString = true }
+            guard ",{}[]:".contains(character) else { continue }
+            if !line.isEmpty, line.count + rest.count > 88 {
+                lines.append(line)
+                line = ""
+            }
+            line += rest
+            rest = ""
+        }
+        line += rest
+        if !line.isEmpty { lines.append(line) }
+        return lines.map(\.trimmingSpaces)
+    }
+
+    /// Responses for tests.
+    func mocks() -> [(name: String, text: String)] {
+        var content = Text()
+        for endpoint in plan.endpoints {
+            content.separate()
+            content.block("extension \(endpoint.name)") { text in
+                text.document(
+                    "A response with an example of the document, or with a value of its schema.")
+                let status = endpoint.operation.responses.first(where: \.isSuccess)?.status ?? "200"
+                let code = Int(status) ?? 200
+                guard let sample = endpoint.sample else {
+                    text.getter(
+                        "static var mock: ScriptedResponse",
+                        "ScriptedResponse(status: HTTPResponse.Status(code: \(code)))")
+                    return
+                }
+                text.block("static var mock: ScriptedResponse") { text in
+                    text.add(".json(")
+                    text.indented { text in
+                        text.add("#\"\"\"")
+                        for line in Self.wrapped(sample) { text.add(line) }
+                        text.add("\"\"\"#" + (code == 200 ? ")" : ","))
+                        if code != 200 { text.add("status: HTTPResponse.Status(code: \(code)))") }
+                    }
+                }
+            }
+        }
+        let module = options.module ?? plan.service
+        let head =
+            "// Generated by errand-openapi. Do not edit.\n\nimport Errand\nimport ErrandTesting\n\n"
+        return [
+            ("\(plan.service)Mocks.swift", head + "@testable import \(module)\n\n" + content.text)
+        ]
+    }
+
+    /// A file with its imports.
+    private func text(_ body: (inout Text) -> Void) -> String {
+        var content = Text()
+        body(&content)
+        let text = content.text
+        var head =
+            "// Generated by errand-openapi from \(plan.api.title.isEmpty ? "a document" : plan.api.title.split(separator: "\n").joined(separator: " ")). Do not edit.\n\n"
+        head += access.isEmpty ? "import Errand\n" : "public import Errand\n"
+        let words = ["Date", "Data", "UUID"]
+        if words.contains(where: { text.contains($0) }) {
+            head += access.isEmpty ? "import Foundation\n" : "public import Foundation\n"
+        }
+        return head + "\n" + text
+    }
+
+    private func groups() -> [(name: String, endpoints: [Endpoint])] {
+        switch options.files {
+        case .one: return plan.endpoints.isEmpty ? [] : [("Endpoints.swift", plan.endpoints)]
+        case .operation:
+            return plan.endpoints.map { ("Endpoints/\($0.name).swift", [$0]) }
+        case .tag:
+            var groups: [(name: String, endpoints: [Endpoint])] = []
+            for endpoint in plan.endpoints {
+                let file = endpoint.operation.tags.first.map(SwiftName.type) ?? endpoint.name
+                let name = "Endpoints/\(file).swift"
+                if let position = groups.firstIndex(where: {
+                    $0.name.lowercased() == name.lowercased()
+                }) {
+                    groups[position].endpoints.append(endpoint)
+                } else {
+                    groups.append((name, [endpoint]))
+                }
+            }
+            return groups
+        }
+    }
+
+    /// Files whose names differ, also in their last part: a module cannot have two of one name.
+    private func unique(_ files: [(name: String, text: String)]) -> [(name: String, text: String)] {
+        var taken: Set<String> = []
+        return files.map { name, text in
+            let folder = name.split(separator: "/").dropLast().map { $0 + "/" }.joined()
+            let base = (name.split(separator: "/").last ?? "").dropLast(".swift".count)
+            var file = String(base)
+            if !taken.insert(file.lowercased()).inserted {
+                let word = folder == "Endpoints/" ? "Endpoints" : "Model"
+                file += word
+                var number = 2
+                while !taken.insert(file.lowercased()).inserted {
+                    file = "\(base)\(word)\(number)"
+                    number += 1
+                }
+            }
+            return ("\(folder)\(file).swift", text)
+        }
+    }
+
+    private func supportParts() -> Set<SupportWriter.Part> {
+        var parts: Set<SupportWriter.Part> = []
+        if plan.types.usesFullDate { parts.insert(.fullDate) }
+        for declaration in plan.types.declarations.values {
+            guard case .structure(let structure) = declaration.body else { continue }
+            if structure.additional != nil { parts.insert(.members) }
+            if structure.properties.contains(where: \.isIndirect) { parts.insert(.indirect) }
+        }
+        for endpoint in plan.endpoints {
+            if endpoint.events != nil { parts.insert(.events) }
+            if case .multipart(let fields) = endpoint.body,
+                fields.contains(where: { $0.property.type.element == .binary })
+            {
+                parts.insert(.parts)
+            }
+        }
+        return parts
+    }
+}

@@ -1,0 +1,85 @@
+extension JSONShape {
+    /// The shapes that references of a schema lead to, by their pointers.
+    ///
+    /// A shape that contains itself refers to the definitions, which the outermost shape keeps alive.
+    //
+    // @unchecked: the shapes are set before the outermost shape exists, and immutable afterwards.
+    final class Definitions: @unchecked Sendable {
+        var shapes: [String: JSONShape] = [:]
+    }
+
+    /// A shape by its name in the definitions.
+    final class Reference: Sendable {
+        private unowned let definitions: Definitions
+        let name: String
+
+        init(_ name: String, in definitions: Definitions) {
+            self.name = name
+            self.definitions = definitions
+        }
+
+        var shape: JSONShape { definitions.shapes[name] ?? .any }
+    }
+
+    /// The shapes of an object's variants, by the value of one of its members.
+    final class Choice: Sendable {
+        let key: String
+        /// The shapes by the bytes of the member's value.
+        let shapes: [[UInt8]: JSONShape]
+        /// The shape of a value without that member.
+        let otherwise: JSONShape
+
+        init(key: String, shapes: [[UInt8]: JSONShape], otherwise: JSONShape) {
+            self.key = key
+            self.shapes = shapes
+            self.otherwise = otherwise
+        }
+
+        /// The variant of a value; `nil` if its member names none.
+        func shape(of json: JSON) -> JSONShape? {
+            let member = json[key]
+            guard member.exists else { return otherwise }
+            return member.string.flatMap { shapes[Array($0.utf8)] }
+        }
+    }
+
+    /// The shapes of the first items of an array, and of the others.
+    final class Positions: Sendable {
+        let first: [JSONShape]
+        let others: JSONShape
+
+        init(first: [JSONShape], others: JSONShape) {
+            self.first = first
+            self.others = others
+        }
+
+        func shape(at position: Int) -> JSONShape {
+            first.indices.contains(position) ? first[position] : others
+        }
+    }
+
+    /// The shapes of an object's members by key, by pattern, and of the others.
+    final class MemberRules: Sendable {
+        /// The shapes by the bytes of their keys.
+        let keys: [[UInt8]: JSONShape]
+        let patterns: [(pattern: ShapePattern, shape: JSONShape)]
+        /// The shape of members that no key and no pattern names.
+        let others: JSONShape
+
+        init(
+            keys: [[UInt8]: JSONShape], patterns: [(pattern: ShapePattern, shape: JSONShape)],
+            others: JSONShape
+        ) {
+            self.keys = keys
+            self.patterns = patterns
+            self.others = others
+        }
+
+        /// The shapes that the value of a key must have.
+        func shapes(for key: String) -> [JSONShape] {
+            var shapes = patterns.filter { $0.pattern.isFound(in: key) }.map(\.shape)
+            if let shape = keys[Array(key.utf8)] { shapes.append(shape) }
+            return shapes.isEmpty ? [others] : shapes
+        }
+    }
+}
