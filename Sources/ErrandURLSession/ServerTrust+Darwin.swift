@@ -23,14 +23,7 @@
         }
 
         func evidence() -> TrustDecision.Evidence {
-            if let authorities { Self.anchor(trust, authorities) }
-            var isValid = rules.requiresName && Self.isValid(trust, for: host)
-            var isForHost: Bool? = isValid ? true : nil
-            if !isValid, Self.isValid(trust, for: nil) {
-                isValid = true
-                // The name was the only fault.
-                if rules.requiresName { isForHost = false }
-            }
+            let (isValid, isForHost) = isStrict ? asTheSystem() : asThePolicy()
             let chain = SecTrustCopyCertificateChain(trust) as? [SecCertificate] ?? []
             let findings = TrustDecision.Evidence.Findings(
                 chain: chain.map { SecCertificateCopyData($0) as Data }, isValid: isValid,
@@ -38,6 +31,25 @@
             return TrustDecision.Evidence(findings, rules, host: host) { pinned in
                 Self.chain(chain, leadsTo: pinned)
             }
+        }
+
+        /// Whether only pins are added to what the system requires.
+        var isStrict: Bool {
+            authorities == nil && rules.requiresValidChain && rules.requiresName
+        }
+
+        /// Evaluates the trust unchanged, because the system evaluates it again.
+        private func asTheSystem() -> (isValid: Bool, isForHost: Bool?) {
+            let isValid = SecTrustEvaluateWithError(trust, nil)
+            return (isValid, isValid ? true : nil)
+        }
+
+        private func asThePolicy() -> (isValid: Bool, isForHost: Bool?) {
+            if let authorities, !Self.anchor(trust, authorities) { return (false, nil) }
+            if rules.requiresName, Self.isValid(trust, for: host) { return (true, true) }
+            guard Self.isValid(trust, for: nil) else { return (false, nil) }
+            // If the name is required, it was the only fault.
+            return (true, rules.requiresName ? false : nil)
         }
 
         /// Whether a chain leads to one of these certificates (DER), within the validity of all.
@@ -49,15 +61,13 @@
                     chain as CFArray, SecPolicyCreateSSL(true, nil), &trust) == errSecSuccess,
                 let trust
             else { return false }
-            anchor(trust, anchors)
-            return SecTrustEvaluateWithError(trust, nil)
+            return anchor(trust, anchors) && SecTrustEvaluateWithError(trust, nil)
         }
 
-        /// Trusts these certificates, which need not be roots, and no other.
-        private static func anchor(_ trust: SecTrust, _ certificates: [SecCertificate]) {
-            // Without them, no chain is valid: a failure of these calls cannot extend the trust.
-            _ = SecTrustSetAnchorCertificates(trust, certificates as CFArray)
-            _ = SecTrustSetAnchorCertificatesOnly(trust, true)
+        /// Trusts these certificates, which need not be roots, and no other; returns false if that failed.
+        private static func anchor(_ trust: SecTrust, _ certificates: [SecCertificate]) -> Bool {
+            SecTrustSetAnchorCertificates(trust, certificates as CFArray) == errSecSuccess
+                && SecTrustSetAnchorCertificatesOnly(trust, true) == errSecSuccess
         }
 
         private static func isValid(_ trust: SecTrust, for host: String?) -> Bool {

@@ -42,16 +42,18 @@
             notice: (PinMismatch) -> Void
         ) -> ChallengeResponse {
             let space = challenge.protectionSpace
+            // The policy is for the server; a proxy is trusted by the system's rules.
+            let isProxy = space.proxyType != nil
             switch space.authenticationMethod {
             case NSURLAuthenticationMethodServerTrust:
-                // The policy is for the server; a proxy is trusted by the system's rules.
-                guard let security, let trust = space.serverTrust, space.proxyType == nil else {
+                guard let security, let trust = space.serverTrust, !isProxy else {
                     return .system
                 }
                 let rules = security.rules(for: host, now: Date())
                 return response(to: trust, rules, host: host, notice: notice)
             case NSURLAuthenticationMethodClientCertificate:
-                return client.map { .credential($0) } ?? .system
+                guard let client, !isProxy else { return .system }
+                return .credential(client)
             default: return .refusal
             }
         }
@@ -59,14 +61,12 @@
         private func response(
             to trust: SecTrust, _ rules: TrustRules, host: String, notice: (PinMismatch) -> Void
         ) -> ChallengeResponse {
-            // The policy can only add to what the system requires.
-            let isStrict = authorities == nil && rules.requiresValidChain && rules.requiresName
-            if isStrict, !rules.hasPins { return .system }
             let server = ServerTrust(trust, rules, host: host, authorities: authorities)
+            if server.isStrict, !rules.hasPins { return .system }
             switch TrustDecision.decide(rules, server.evidence()) {
             case .accept(let mismatches):
                 mismatches.forEach(notice)
-                return isStrict ? .system : .credential(URLCredential(trust: trust))
+                return server.isStrict ? .system : .credential(URLCredential(trust: trust))
             case .reject(let reason): return .failure(reason.error(host: host))
             }
         }
