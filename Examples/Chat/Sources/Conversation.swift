@@ -4,19 +4,20 @@ import Synchronization
 
 /// One person in a room, whose connection is replaced when it is lost.
 final class Conversation: Sendable {
-    private let room: Room
+    private let address: String
     private let agent: RequestAgent
     private let name: String
     /// The open connection; `nil` while there is none.
     private let socket = Mutex<WebSocket<Line, Line>?>(nil)
 
-    init(_ room: Room, _ agent: RequestAgent, name: String) {
-        (self.room, self.agent, self.name) = (room, agent, name)
+    /// - Parameter address: The URL of the room.
+    init(_ address: String, _ agent: RequestAgent, name: String) {
+        (self.address, self.agent, self.name) = (address, agent, name)
     }
 
     /// Prints the messages of the room until the conversation is closed.
     func read() async throws {
-        for try await socket in room.connections(on: agent) {
+        for try await socket in Room(address).connections(on: agent) {
             self.socket.withLock { $0 = socket }
             defer { self.socket.withLock { $0 = nil } }
             show("* connected, subprotocol \(socket.subprotocol ?? "none")")

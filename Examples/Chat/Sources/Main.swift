@@ -26,7 +26,7 @@ enum Chat {
     ) async throws {
         let agent = RequestAgent()
         let inspector = isInspected ? try await inspect(agent) : nil
-        let conversation = Conversation(Room(address), agent, name: name)
+        let conversation = Conversation(address, agent, name: name)
         let reading = Task { try await conversation.read() }
         for await text in keyboard() where !text.isEmpty {
             if text == "/quit" { break }
