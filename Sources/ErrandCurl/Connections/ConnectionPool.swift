@@ -37,10 +37,11 @@ struct ConnectionPool<Connection, Waiter> {
     }
 
     private let limits: Limits
-    /// The lines, of which some are unused.
+    /// The lines, of which some are free; as long as there are few, each keeps its key.
     private var lines: [Line] = []
     /// The lines by key, if there are more than ``comparedLines``.
     private var indices: [ConnectionKey: Int] = [:]
+    /// The free lines; the one that was used last is last.
     private var free: [Int] = []
     /// The line that was used last: comparing its key is cheaper than hashing.
     private var recent: Int?
@@ -78,15 +79,23 @@ struct ConnectionPool<Connection, Waiter> {
 
     private mutating func makeLine(of key: ConnectionKey) -> Int {
         if let index = line(of: key) { return index }
-        let index = free.popLast() ?? lines.count
-        if index == lines.count {
+        let index: Int
+        if let known = free.lastIndex(where: { lines[$0].key == key }) {
+            index = free.remove(at: known)
+            var line = Line(key: key)
+            // The last connections have shown that each waiter needs one; other servers show it again.
+            if lines[index].mode == .exclusive { line.mode = .exclusive }
+            lines[index] = line
+        } else if lines.count >= Self.comparedLines, !free.isEmpty {
+            index = free.removeFirst()
+            lines[index] = Line(key: key)
+        } else {
+            index = lines.count
             lines.append(Line(key: key))
             if index == Self.comparedLines {
                 // No line is free; the earlier ones are added too.
                 for earlier in lines.indices { indices[lines[earlier].key] = earlier }
             }
-        } else {
-            lines[index] = Line(key: key)
         }
         if lines.count > Self.comparedLines { indices[key] = index }
         return index
