@@ -1,3 +1,5 @@
+import ErrandTransport
+
 /// The connections of a loop and the requests that wait for one, as a pure value.
 ///
 /// Idle connections are used last in, first out, so that those beyond the current need expire. A
@@ -65,7 +67,13 @@ struct ConnectionPool<Connection, Waiter> {
     private static var comparedLines: Int { 8 }
 
     private mutating func line(of key: ConnectionKey) -> Int? {
-        if let recent, lines[recent].key == key { return recent }
+        if let recent, lines[recent].key == key {
+            // References are compared from now on.
+            if !lines[recent].key.options.hasSameStorage(as: key.options) {
+                lines[recent].key = key
+            }
+            return recent
+        }
         let index =
             if lines.count > Self.comparedLines {
                 indices[key]
@@ -152,7 +160,9 @@ struct ConnectionPool<Connection, Waiter> {
 
     /// Whether a request waits for a connection.
     mutating func hasWaiter(_ key: ConnectionKey) -> Bool {
-        line(of: key).map { lines[$0].waiting > 0 } ?? false
+        // A look at few lines costs less than a comparison of keys.
+        if lines.count <= Self.comparedLines, !hasWaiters { return false }
+        return line(of: key).map { lines[$0].waiting > 0 } ?? false
     }
 
     /// Removes a waiting request; `nil` if it waits no more.
