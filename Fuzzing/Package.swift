@@ -21,6 +21,7 @@ let package = Package(
         .target(
             name: "FramingFuzz",
             dependencies: [
+                "TestSupport",
                 .product(name: "ErrandCurl", package: "errand"),
                 .product(name: "ErrandTransport", package: "errand"),
             ],
@@ -30,7 +31,7 @@ let package = Package(
             name: "MessageFuzz",
             dependencies: ["TestSupport", .product(name: "ErrandWebSocket", package: "errand")]
         ),
-        // What several test targets share.
+        // What several test targets or fuzzers share.
         .target(name: "TestSupport"),
         .target(
             name: "StreamParsersFuzz",

@@ -1,39 +1,12 @@
 import HTTPTypes
+import TestSupport
 
 @testable import ErrandCurl
 
-/// One input of libFuzzer: what is read, three lengths of segments, which are used in turn until the
-/// end, and the bytes that a server sends.
-private struct FuzzInput {
-    static let optionCount = 4
-
-    /// 0 for frames, 1 for header blocks, 2 for a session.
-    let kind: Int
-    let lengths: [Int]
-    let stream: [UInt8]
-
-    init?(_ bytes: UnsafeBufferPointer<UInt8>) {
-        guard bytes.count >= Self.optionCount else { return nil }
-        kind = Int(bytes[0] % 3)
-        lengths = bytes[1..<Self.optionCount].map(Int.init)
-        stream = Array(bytes[Self.optionCount...])
-    }
-
-    /// The chosen segments.
-    var segments: [[UInt8]] {
-        guard lengths.contains(where: { $0 > 0 }) else { return [stream] }
-        var segments: [[UInt8]] = []
-        var rest = stream[...]
-        while !rest.isEmpty {
-            let count = lengths[segments.count % lengths.count]
-            segments.append(Array(rest.prefix(count)))
-            rest = rest.dropFirst(count)
-        }
-        return segments
-    }
-
+/// The bytes that a server sends. The kind is 0 for frames, 1 for header blocks, 2 for a session.
+extension SplitInput {
     /// Ends the process if a result violates a rule.
-    func check() {
+    fileprivate func check() {
         switch kind {
         case 0: checkFrames()
         case 1: checkBlocks()
@@ -144,6 +117,6 @@ private struct FuzzInput {
 /// Checks one input; libFuzzer's main function calls it.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    FuzzInput(UnsafeBufferPointer(start: start, count: count))?.check()
+    SplitInput(UnsafeBufferPointer(start: start, count: count))?.check()
     return 0
 }

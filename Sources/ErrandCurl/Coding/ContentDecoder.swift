@@ -1,4 +1,5 @@
 import ErrandTransport
+import HTTPTypes
 
 /// Decodes one content coding incrementally.
 package protocol ContentDecoder: AnyObject {
@@ -157,6 +158,11 @@ package final class DecodingChain {
             }
             return codings
         }()
+
+        /// `Accept-Encoding` with ``announcement``; `nil` if no library is available.
+        static let announcementField =
+            announcement.isEmpty
+            ? nil : HTTPField(name: .acceptEncoding, value: announcement)
 
         /// Whether the coding's library is available.
         package var isAvailable: Bool {

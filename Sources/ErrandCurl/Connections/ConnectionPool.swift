@@ -1,3 +1,5 @@
+import ErrandTransport
+
 /// The connections of a loop and the requests that wait for one, as a pure value.
 ///
 /// Idle connections are used last in, first out, so that those beyond the current need expire. A
@@ -37,10 +39,11 @@ struct ConnectionPool<Connection, Waiter> {
     }
 
     private let limits: Limits
-    /// The lines, of which some are unused.
+    /// The lines, of which some are free; as long as there are few, each keeps its key.
     private var lines: [Line] = []
     /// The lines by key, if there are more than ``comparedLines``.
     private var indices: [ConnectionKey: Int] = [:]
+    /// The free lines; the one that was used last is last.
     private var free: [Int] = []
     /// The line that was used last: comparing its key is cheaper than hashing.
     private var recent: Int?
@@ -64,7 +67,13 @@ struct ConnectionPool<Connection, Waiter> {
     private static var comparedLines: Int { 8 }
 
     private mutating func line(of key: ConnectionKey) -> Int? {
-        if let recent, lines[recent].key == key { return recent }
+        if let recent, lines[recent].key == key {
+            // References are compared from now on.
+            if !lines[recent].key.options.hasSameStorage(as: key.options) {
+                lines[recent].key = key
+            }
+            return recent
+        }
         let index =
             if lines.count > Self.comparedLines {
                 indices[key]
@@ -78,15 +87,23 @@ struct ConnectionPool<Connection, Waiter> {
 
     private mutating func makeLine(of key: ConnectionKey) -> Int {
         if let index = line(of: key) { return index }
-        let index = free.popLast() ?? lines.count
-        if index == lines.count {
+        let index: Int
+        if let known = free.lastIndex(where: { lines[$0].key == key }) {
+            index = free.remove(at: known)
+            var line = Line(key: key)
+            // The last connections have shown that each waiter needs one; other servers show it again.
+            if lines[index].mode == .exclusive { line.mode = .exclusive }
+            lines[index] = line
+        } else if lines.count >= Self.comparedLines, !free.isEmpty {
+            index = free.removeFirst()
+            lines[index] = Line(key: key)
+        } else {
+            index = lines.count
             lines.append(Line(key: key))
             if index == Self.comparedLines {
                 // No line is free; the earlier ones are added too.
                 for earlier in lines.indices { indices[lines[earlier].key] = earlier }
             }
-        } else {
-            lines[index] = Line(key: key)
         }
         if lines.count > Self.comparedLines { indices[key] = index }
         return index
@@ -143,7 +160,9 @@ struct ConnectionPool<Connection, Waiter> {
 
     /// Whether a request waits for a connection.
     mutating func hasWaiter(_ key: ConnectionKey) -> Bool {
-        line(of: key).map { lines[$0].waiting > 0 } ?? false
+        // A look at few lines costs less than a comparison of keys.
+        if lines.count <= Self.comparedLines, !hasWaiters { return false }
+        return line(of: key).map { lines[$0].waiting > 0 } ?? false
     }
 
     /// Removes a waiting request; `nil` if it waits no more.

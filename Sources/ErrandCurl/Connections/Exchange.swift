@@ -16,7 +16,8 @@
         /// The options of the request, with its proxy.
         let options: TransportOptions
         private(set) var key: ConnectionKey
-        /// The trust in the server; indirect, because an own one is large and rare.
+        /// The trust in the server, which is checked before each request if it has pins; indirect, because it is large
+        /// and rare then.
         private indirect enum Trust { case standard, own(PeerTrust) }
 
         private let trust: Trust
@@ -49,6 +50,11 @@
         @exclusivity(unchecked) var unread = UnreadContent()
         /// Whether the receiver has not accepted all content of a stream; the decoder may hold a part of it.
         var holdsContent: Bool { !unread.isEmpty || state.isPaused && body.isDecoding }
+        /// The receiver, if it passes large content of a stream to a reader that is notified of its begin and its end;
+        /// `nil` until such content has arrived.
+        @exclusivity(unchecked) private var reader: (any StreamReceiver)?
+        /// Whether the reader is notified of the end of this content later.
+        @exclusivity(unchecked) private var isReading = false
         /// The end of a stream whose content the receiver has not accepted yet.
         @exclusivity(unchecked) var streamEnd: StreamEnd?
         /// Whether the server has ended its direction of a stream that was handed over.
@@ -88,7 +94,7 @@
             self.engine = engine
             receiver = transfer.receiver
             options = request.options.resolvingProxy(for: request.url, .process)
-            if request.isSecure, !request.options.hasDefaults {
+            if request.isSecure, let security = request.options.sharedSecurity, security.hasPins {
                 let own = PeerTrust(request.options, host: request.host ?? "")
                 trust = .own(own)
                 key = ConnectionKey(
@@ -96,7 +102,10 @@
                     requiresValidChain: own.rules?.requiresValidChain ?? true)
             } else {
                 trust = .standard
-                key = ConnectionKey(request, options: options)
+                let security = request.isSecure ? request.options.sharedSecurity : nil
+                key = ConnectionKey(
+                    request, options: options,
+                    requiresValidChain: security?.policy.allowInvalidCertificates != true)
             }
             mayReplay =
                 request.options.mayReplay && request.method.isIdempotent
@@ -247,7 +256,7 @@
 
         private func makeHead() throws(RequestError) -> RequestHead {
             try RequestHead(
-                transfer.request, body: announcedBody, codings: ContentCoding.announcement,
+                transfer.request, body: announcedBody, codings: ContentCoding.announcementField,
                 protocolName: streamOwner?.extendedProtocol)
         }
 
@@ -413,6 +422,12 @@
         }
 
         private func reportEnd(_ ending: TransferState.Ending) {
+            let end = makeEnd(ending)
+            release()
+            if let receiver { loop.queueEnd(receiver, end) }
+        }
+
+        private func makeEnd(_ ending: TransferState.Ending) -> TransferEnd {
             var end = TransferEnd(timings: timings())
             switch ending {
             case .complete:
@@ -424,8 +439,7 @@
                 end.error = CurlFailure.timedOut(kind, limits: transfer.request.timeouts)
             case .failed: end.error = failure ?? CurlFailure.unknown
             }
-            release()
-            if let receiver { loop.queueEnd(receiver, end) }
+            return end
         }
 
         private func timings() -> AttemptTimings {
@@ -449,6 +463,31 @@
             transfer.exchange = nil
             transfer.receiver = nil
             transfer.source = nil
+        }
+    }
+
+    // The reader of a stream.
+    extension Exchange {
+        /// The size of content from which on a reader is notified of its begin and its end.
+        private static let largeRead = 4 << 10
+
+        /// Content is delivered; returns whether ``endRead()`` is to be called after the last one of this turn.
+        func beginRead(_ count: Int) -> Bool {
+            guard !isReading, count >= Self.largeRead || reader != nil else { return false }
+            if reader == nil { reader = receiver as? any StreamReceiver }
+            guard let reader else { return false }
+            isReading = true
+            reader.beginRead()
+            return true
+        }
+
+        /// Wakes the reader, and pauses the response while the reader is busy.
+        func endRead() {
+            guard isReading, let reader else { return }
+            isReading = false
+            guard reader.endRead() == .pause, !state.isPaused, state.mayCallReceiver else { return }
+            state.pause()
+            deadlines.suspend()
         }
     }
 

@@ -2,6 +2,9 @@
 ///
 /// Accepted bytes are removed in large parts, so that a receiver which pauses often costs linear time.
 struct UnreadContent {
+    /// The size of memory that is kept for more content.
+    private static let keptBytes = 256 << 10
+
     private var bytes: [UInt8] = []
     /// The number of accepted bytes that were not removed.
     private var start = 0
@@ -20,7 +23,9 @@ struct UnreadContent {
         let count = bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[start...])) }
         start += count
         if isEmpty {
-            self = Self()
+            // The receiver probably pauses again.
+            bytes.removeAll(keepingCapacity: bytes.capacity <= Self.keptBytes)
+            start = 0
         } else if start >= bytes.count - start {
             bytes.removeFirst(start)
             start = 0

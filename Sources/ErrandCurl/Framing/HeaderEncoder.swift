@@ -94,7 +94,7 @@ struct HeaderEncoder {
     private var usesPlaces = false
     private var names = [Name?](repeating: nil, count: 64)
     /// The last authority and its number in the table.
-    private var lastAuthority: (value: String, number: Int) = ("", 0)
+    private var lastAuthority: (host: String, port: Int?, number: Int) = ("", nil, 0)
     /// The lowest and the last size of the table since the last block; `nil` if it has not changed.
     private var resized: (lowest: Int, last: Int)?
 
@@ -142,20 +142,32 @@ struct HeaderEncoder {
         }
     }
 
-    mutating func append(authority: String, into output: TextBuffer) {
-        if lastAuthority.value.hasSameBytes(authority), lastAuthority.number > table.evicted {
+    /// Appends `:authority` from its parts; a port that is left out is `nil`.
+    mutating func append(host: String, port: Int?, into output: TextBuffer) {
+        if lastAuthority.port == port, lastAuthority.number > table.evicted,
+            lastAuthority.host.hasSameBytes(host)
+        {
             return write(number: lastAuthority.number, into: output)
         }
+        append(authority: Self.authority(host, port), into: output)
+        lastAuthority = (host, port, lastAuthority.number)
+    }
+
+    static func authority(_ host: String, _ port: Int?) -> String {
+        port.map { "\(host):\($0)" } ?? host
+    }
+
+    mutating func append(authority: String, into output: TextBuffer) {
         guard let name = HTTPField.Name(parsed: ":authority") else { return }
         let field = HTTPField(name: name, lenientValue: authority.utf8)
         let known = Name(name: name.canonicalName, index: 1, hash: 1, rule: .adaptive)
         let hash = Self.hash(field, known)
         if let number = number(of: field, hash: hash) {
-            lastAuthority = (authority, number)
+            lastAuthority = (authority, nil, number)
             return write(number: number, into: output)
         }
         insert(field, known, hash: hash, into: output)
-        lastAuthority = (authority, table.newest)
+        lastAuthority = (authority, nil, table.newest)
     }
 
     mutating func append(path: UnsafeRawBufferPointer, into output: TextBuffer) {

@@ -9,7 +9,7 @@ import HTTPTypes
 /// meaning in HTTP/2 and are left out (§8.2.2), like `Host`, `Content-Length` and
 /// `Transfer-Encoding`, which the transport decides. `Expect: 100-continue` is left out if there is
 /// no body (RFC 9110 §10.1.1).
-struct RequestHead: Sendable {
+final class RequestHead: Sendable {
     /// The body, as the head announces it.
     struct Body: Sendable, Hashable {
         /// The number of bytes; `nil` if it is unknown.
@@ -23,11 +23,10 @@ struct RequestHead: Sendable {
 
     let method: String
     let scheme: String
-    let authority: String
     /// The protocol of an extended CONNECT (RFC 8441 §4).
     let protocolName: String?
     private let url: HTTPURL
-    private(set) var fields: [HTTPField] = []
+    let fields: [HTTPField]
     /// What the stream has to know.
     let stream: StreamState.Request
 
@@ -35,10 +34,10 @@ struct RequestHead: Sendable {
     ///
     /// - Parameters:
     ///   - body: The announced body; `nil` if there is none.
-    ///   - codings: The content codings to announce, unless the request names its own.
+    ///   - codings: The field that announces content codings, unless the request names its own.
     ///   - protocolName: The protocol of an extended CONNECT, such as `websocket`.
     init(
-        _ request: TransportRequest, body: Body?, codings: String?, protocolName: String? = nil
+        _ request: TransportRequest, body: Body?, codings: HTTPField?, protocolName: String? = nil
     ) throws(RequestError) {
         try request.method.check()
         try request.checkURL()
@@ -46,7 +45,6 @@ struct RequestHead: Sendable {
         self.protocolName = protocolName
         method = protocolName == nil ? request.method.rawValue : "CONNECT"
         scheme = request.isSecure ? "https" : "http"
-        authority = Self.authority(of: request.url)
         let body = body?.isEmpty == true ? nil : body
         var stream = StreamState.Request()
         stream.isHead = request.method == .head
@@ -54,20 +52,24 @@ struct RequestHead: Sendable {
         stream.hasBody = body != nil || protocolName != nil
         stream.maximumHeadBytes = request.options.maximumHeadBytes
         self.stream = stream
-        try addFields(of: request, body: body, codings: codings)
+        fields = try Self.fields(
+            of: request, body: body, codings: codings, isTunnel: protocolName != nil)
     }
 
-    /// Host and port; the default port is omitted (RFC 9110 §4.2.3).
-    private static func authority(of url: HTTPURL) -> String {
-        let host = url.host ?? ""
-        guard let port = url.port, port != (url.isHTTPS ? 443 : 80) else { return host }
-        return "\(host):\(port)"
+    /// The port, unless it is the default (RFC 9110 §4.2.3).
+    private var port: Int? {
+        guard let port = url.port, port != (url.isHTTPS ? 443 : 80) else { return nil }
+        return port
     }
 
-    private mutating func addFields(
-        of request: TransportRequest, body: Body?, codings: String?
-    ) throws(RequestError) {
+    /// Host and port.
+    var authority: String { HeaderEncoder.authority(url.host ?? "", port) }
+
+    private static func fields(
+        of request: TransportRequest, body: Body?, codings: HTTPField?, isTunnel: Bool
+    ) throws(RequestError) -> [HTTPField] {
         let headers = request.headers
+        var fields: [HTTPField] = []
         fields.reserveCapacity(headers.count + 3)
         var contentType = request.body?.contentType
         var announcesCodings = request.options.decodesContent
@@ -79,7 +81,7 @@ struct RequestHead: Sendable {
             case 2 where name == "te":
                 guard field.value.lowercasedASCII() == "trailers" else { continue }
             case 4 where name == "host": continue
-            case 6 where name == "expect" && body == nil && Self.isContinue(field): continue
+            case 6 where name == "expect" && body == nil && isContinue(field): continue
             case 7 where name == "upgrade" || name == "trailer" && !trailers.isEmpty: continue
             case 10 where name == "connection" || name == "keep-alive": continue
             case 12 where name == "content-type": contentType = nil
@@ -87,7 +89,7 @@ struct RequestHead: Sendable {
             case 16 where name == "proxy-connection": continue
             case 17 where name == "transfer-encoding": continue
             // RFC 8441 §5: the stream takes the place of the key.
-            case 17 where name == "sec-websocket-key" && protocolName != nil: continue
+            case 17 where name == "sec-websocket-key" && isTunnel: continue
             case 19 where name == "proxy-authorization":
                 throw TransportRequest.hasProxyAuthorization
             // A range selects bytes of the encoded form (RFC 9110 §14.2), and a part of it could not be
@@ -96,7 +98,7 @@ struct RequestHead: Sendable {
             case 5 where name == "range": announcesCodings = false
             default: break
             }
-            guard Self.isValid(field) else {
+            guard isValid(field) else {
                 throw RequestError(
                     .invalidHeader, stage: .build,
                     "The value of the header \(field.name.rawName) contains CR, LF or NUL.")
@@ -104,21 +106,20 @@ struct RequestHead: Sendable {
             fields.append(field)
         }
         if let contentType { fields.append(HTTPField(name: .contentType, value: contentType)) }
-        if announcesCodings, let codings, !codings.isEmpty {
-            fields.append(HTTPField(name: .acceptEncoding, value: codings))
-        }
+        if announcesCodings, let codings { fields.append(codings) }
         if !trailers.isEmpty {
             try TrailerSource.check(trailers)
             fields.append(HTTPField(name: .trailer, value: trailers.joined(separator: ", ")))
         }
         if let length = body?.length {
             fields.append(HTTPField(name: .contentLength, value: String(length)))
-        } else if body == nil, protocolName == nil,
+        } else if body == nil, !isTunnel,
             request.method == .post || request.method == .put || request.method == .patch
         {
             // A method that expects a body announces an empty one (RFC 9110 §8.6).
             fields.append(HTTPField(name: .contentLength, value: "0"))
         }
+        return fields
     }
 
     private static func isContinue(_ field: HTTPField) -> Bool {
@@ -150,7 +151,7 @@ struct RequestHead: Sendable {
     func write(with encoder: inout HeaderEncoder, scratch: TextBuffer, into output: TextBuffer) {
         encoder.append(method: method, into: output)
         encoder.append(scheme: scheme, into: output)
-        encoder.append(authority: authority, into: output)
+        encoder.append(host: url.host ?? "", port: port, into: output)
         scratch.removeAll()
         scratch.appendTarget(of: url)
         encoder.append(path: scratch.contents, into: output)

@@ -12,6 +12,8 @@
     final class HTTP2Connection: OpenConnection {
         /// The number of bytes that wait to be sent from which on no content is added.
         private static let outputLimit = 64 << 10
+        /// The number of bytes that a receiver gets at once after a pause.
+        private static let unreadPart = 64 << 10
         /// The number of bytes that wait to be sent from which on nothing is read, because the server
         /// does not read.
         private static let backlogLimit = 1 << 20
@@ -27,6 +29,8 @@
         @exclusivity(unchecked) private var exchanges: [Exchange?] = []
         /// The exchanges whose bodies may be sent now, in the order of their turns.
         @exclusivity(unchecked) private var senders: [Exchange] = []
+        /// The exchanges whose readers are notified at the end of these reads.
+        @exclusivity(unchecked) private var reading: [Exchange] = []
         /// The exchanges that wait for SETTINGS, which say whether an extended CONNECT is allowed.
         private var tunnels: [Exchange] = []
         @exclusivity(unchecked) private var health: HealthCheck
@@ -89,7 +93,9 @@
             }
             do throws(RequestError) {
                 let head = try exchange.takeHead()
-                try check(head, exchange.transfer.request)
+                if let limit = session.peer.maximumHeaderList, head.listSize > limit {
+                    throw Self.tooLarge(head, limit, exchange.transfer.request)
+                }
                 _ = try exchange.reportsPins(of: self)
                 // The receiver may have taken any time, but input of this connection is read only by events.
                 try open(head, for: exchange)
@@ -126,12 +132,11 @@
             }
         }
 
-        /// Throws if the head is larger than the server accepts; nothing was sent.
-        private func check(
-            _ head: RequestHead, _ request: TransportRequest
-        ) throws(RequestError) {
-            guard let limit = session.peer.maximumHeaderList, head.listSize > limit else { return }
-            throw RequestError(
+        /// The head is larger than the server accepts; nothing was sent.
+        private static func tooLarge(
+            _ head: RequestHead, _ limit: Int, _ request: TransportRequest
+        ) -> RequestError {
+            RequestError(
                 .invalidHeader, stage: .transport,
                 "The request's head has \(head.listSize) bytes, and \(request.host ?? "the server") accepts only "
                     + "\(limit) (SETTINGS_MAX_HEADER_LIST_SIZE). Nothing was sent. Send fewer or shorter headers."
@@ -422,6 +427,11 @@
         }
 
         override func readAgain() {
+            readInput()
+            while let exchange = reading.popLast() { exchange.endRead() }
+        }
+
+        private func readInput() {
             let buffer = engine.inputBuffer
             for _ in 0..<Self.roundsAtOnce {
                 guard !isClosed, readsInput else { return }
@@ -629,6 +639,7 @@
             if exchange.state.isPaused {
                 exchange.unread.append(contentsOf: bytes)
             } else {
+                if exchange.beginRead(bytes.count) { reading.append(exchange) }
                 exchange.deliver(bytes)
                 guard exchange.stream == key else { return }
                 session.accept(bytes.count, of: key, into: output)
@@ -689,20 +700,22 @@
         override func resume(_ exchange: Exchange) {
             var unread = exchange.unread
             exchange.unread = UnreadContent()
+            if !unread.isEmpty { _ = exchange.beginRead(unread.storageCount) }
             let delivered = unread.accept { bytes in
                 var delivered = 0
                 while delivered < bytes.count, exchange.connection === self,
                     !exchange.state.isPaused
                 {
-                    let count = min(bytes.count - delivered, Frame.defaultMaximum)
+                    let count = min(bytes.count - delivered, Self.unreadPart)
                     exchange.deliver(
                         UnsafeRawBufferPointer(rebasing: bytes[delivered..<delivered + count]))
                     delivered += count
                 }
                 return delivered
             }
-            guard exchange.connection === self else { return }
+            guard exchange.connection === self else { return exchange.endRead() }
             exchange.unread = unread
+            exchange.endRead()
             reportInputEnd(of: exchange)
             if let key = exchange.stream {
                 session.accept(delivered, of: key, into: output)

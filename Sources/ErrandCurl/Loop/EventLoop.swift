@@ -269,6 +269,9 @@
             ends.append(EndedTransfer(receiver: receiver, end: end))
         }
 
+        /// The number of ends for which there is room before they occur.
+        private static var keptEnds: Int { 64 }
+
         /// Reports all ends of a turn.
         ///
         /// Several ends are reported from a thread of the pool. Each end resumes a task, and
@@ -286,7 +289,10 @@
                     for index in ends.indices { ends[index].report() }
                 }
             }
-            ends.removeAll()
+            // The closure keeps the array; the next turn probably ends as many.
+            let count = min(ends.count, Self.keptEnds)
+            ends = []
+            if count > 1 { ends.reserveCapacity(count) }
         }
     }
 #endif

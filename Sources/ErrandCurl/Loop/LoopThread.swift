@@ -100,7 +100,11 @@ package struct RecentOrigins {
     /// Records that an origin has responded.
     package mutating func add(_ url: HTTPURL, _ options: TransportOptions) {
         // Requests with the same URL often share its components.
-        if latest?.has(url, options) == true { return }
+        if let latest, latest.has(url, options) {
+            // References are compared from now on.
+            guard !latest.options.hasSameStorage(as: options) else { return }
+            return self.latest = Call(url: url, options: Self.conditions(options))
+        }
         let options = Self.conditions(options)
         // User and query may contain secrets.
         latest = url.hasOnlyPath ? Call(url: url, options: options) : nil

@@ -150,6 +150,9 @@ public struct TransportOptions: Sendable, Hashable {
     /// The storage of ``proxySecurity``.
     package var sharedProxySecurity: SharedSecurity? { shared.value.proxySecurity }
 
+    /// Whether both have the same shared storage, so that comparing them costs nothing.
+    package func hasSameStorage(as other: Self) -> Bool { shared === other.shared }
+
     private mutating func change(_ change: (inout Fields) -> Void) {
         shared = shared.changed(change)
     }

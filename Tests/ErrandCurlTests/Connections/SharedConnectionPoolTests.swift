@@ -74,6 +74,44 @@ struct SharedConnectionPoolTests {
         #expect(starts(&pool) == ["connect for 1", "connect for 2"])
     }
 
+    /// The server is known after its last connection, also if requests with other keys came in between.
+    @Test func negotiatedHTTP11IsRemembered() {
+        var pool = pool()
+        _ = wait(&pool, 1)
+        #expect(starts(&pool).count == 1)
+        #expect(pool.connected(1, key, at: now) == "0")
+        pool.closed(key)
+        _ = pool.wait(other, for: "other")
+        #expect(starts(&pool) == ["connect for other"])
+        _ = wait(&pool, 3)
+        #expect(starts(&pool) == ["connect for 0", "connect for 1", "connect for 2"])
+        // The server has changed its protocol.
+        pool.connectedShared(2, key, at: now)
+        #expect(pool.nextWaiter(key) { $0 == 2 } == "0")
+    }
+
+    /// A new line takes the place of the one that was used longest ago.
+    @Test func fewLinesAreRemembered() throws {
+        var pool = pool()
+        func key(_ number: Int) throws -> ConnectionKey {
+            ConnectionKey(try HTTPURL(parsing: "https://host-\(number)/"), TransportOptions())
+        }
+        func use(_ number: Int) throws {
+            pool.continueStarts()
+            _ = pool.wait(try key(number), for: "use")
+            #expect(starts(&pool) == ["connect for use"])
+            #expect(pool.connected(number, try key(number), at: now) == "use")
+            pool.closed(try key(number))
+        }
+        for number in 0...8 { try use(number) }
+        for number in [0, 8] {
+            for _ in 0..<2 { _ = pool.wait(try key(number), for: "\(number)") }
+        }
+        pool.continueStarts()
+        // The first line was taken by the last key.
+        #expect(starts(&pool) == ["connect for 0", "connect for 8", "connect for 8"])
+    }
+
     /// With prior knowledge nothing is unknown.
     @Test func priorKnowledgeIsShared() throws {
         var pool = pool()

@@ -25,7 +25,9 @@ struct RequestHeadTests {
         protocolName: String? = nil
     ) throws -> [String] {
         let head = try RequestHead(
-            request, body: body, codings: codings, protocolName: protocolName)
+            request, body: body,
+            codings: codings.map { HTTPField(name: .acceptEncoding, value: $0) },
+            protocolName: protocolName)
         var encoder = HeaderEncoder()
         let output = TextBuffer(capacity: 64)
         encoder.begin(isHead: true, into: output)
