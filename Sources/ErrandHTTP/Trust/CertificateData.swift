@@ -52,7 +52,7 @@ package struct CertificateData: Sendable, Hashable {
         self.names = names
     }
 
-    /// 2.5.29.17
+    /// The identifier 2.5.29.17.
     private static let subjectAltName: [UInt8] = [0x55, 0x1d, 0x11]
 
     private static func names(in bytes: ArraySlice<UInt8>) -> [Name]? {
