@@ -274,12 +274,12 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
     /// Adds the event of a message that has arrived; its payload, if it was not read in pieces.
     private static func noteReceived(_ content: WebSocketState.Content, _ state: inout State) {
         let bytes = exchange(&state.messageBytes, with: 0)
+        let payload = bytes == state.partial.count ? state.partial : nil
         note(
             .message(
                 WebSocketEvent.Message(
                     .received, isText: content.isText, bytes: bytes,
-                    bytesOnWire: Int64(clamping: content.bytesOnWire),
-                    payload: bytes == state.partial.count ? state.partial : nil)),
+                    bytesOnWire: Int64(clamping: content.bytesOnWire), payload: payload)),
             &state)
     }
 
