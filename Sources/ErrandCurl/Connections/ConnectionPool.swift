@@ -88,7 +88,8 @@ struct ConnectionPool<Connection, Waiter> {
     private mutating func makeLine(of key: ConnectionKey) -> Int {
         if let index = line(of: key) { return index }
         let index: Int
-        if let known = free.lastIndex(where: { lines[$0].key == key }) {
+        // Only the last ones: comparing many keys would cost more than a connect saves.
+        if let known = free.suffix(Self.comparedLines).lastIndex(where: { lines[$0].key == key }) {
             index = free.remove(at: known)
             var line = Line(key: key)
             // The last connections have shown that each waiter needs one; other servers show it again.
