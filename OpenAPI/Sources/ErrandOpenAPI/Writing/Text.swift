@@ -91,8 +91,9 @@ struct Text {
             return
         }
         add(head)
-        // A call ends behind its last argument, a function or a switch on a line of its own.
-        let isCall = !tail.hasSuffix("{")
+        // A call ends behind its last argument if there is room, a function and a switch on a line of their own.
+        let isShort = items.last.map { fits("    " + $0 + tail) } ?? true
+        let isCall = !tail.hasSuffix("{") && isShort
         indentation += 1
         for (position, item) in items.enumerated() {
             add(item + (position + 1 < items.count ? "," : isCall ? tail : ""))
