@@ -1,42 +1,42 @@
-public import Errand
-public import Foundation
+import Errand
+import Foundation
 
 /// A note as the service has it.
-public struct Note: Codable, Sendable, Equatable {
-    public var id: Int
-    public var title: String
-    public var createdAt: Date
+struct Note: Codable, Sendable, Equatable {
+    var id: Int
+    var title: String
+    var createdAt: Date
 }
 
-/// One note. A stored one is used for a minute.
-public final class GetNote: TemplateRequest, DecodableOutput {
-    public typealias Output = Note
-    public let id: Int
-    public init(id: Int) { self.id = id }
+/// One note; a stored one is used for a minute.
+final class GetNote: TemplateRequest, DecodableOutput {
+    typealias Output = Note
+    let id: Int
+    init(id: Int) { self.id = id }
 
-    override public var url: EndpointURL { "notes/\(id)" }
-    override public var cacheSeconds: Int { 60 }
+    override var url: EndpointURL { "notes/\(id)" }
+    override var cacheSeconds: Int { 60 }
 }
 
 /// The notes that contain a text; `items()` requests page by page.
-public final class FindNotes: TemplateRequest, DecodableOutput {
-    public typealias Output = [Note]
-    public let text: String
-    public init(_ text: String) { self.text = text }
+final class FindNotes: TemplateRequest, DecodableOutput {
+    typealias Output = [Note]
+    let text: String
+    init(_ text: String) { self.text = text }
 
-    override public var url: EndpointURL { "notes" }
-    override public var arguments: Arguments? { ["text": text] }
+    override var url: EndpointURL { "notes" }
+    override var arguments: Arguments? { ["text": text] }
 }
 
 /// Creates a note, and has it as its output.
-public final class CreateNote: TemplateRequest, DecodableOutput {
-    public typealias Output = Note
-    public let title: String
-    public init(title: String) { self.title = title }
+final class CreateNote: TemplateRequest, DecodableOutput {
+    typealias Output = Note
+    let title: String
+    init(title: String) { self.title = title }
 
-    override public var url: EndpointURL { "notes" }
-    override public var method: HTTPMethod { .post }
-    override public var requestSerializer: RequestSerializer { .json }
-    override public var arguments: Arguments? { ["title": title] }
-    override public var validator: JSONShape? { ["id": .int, "title": .string] }
+    override var url: EndpointURL { "notes" }
+    override var method: HTTPMethod { .post }
+    override var requestSerializer: RequestSerializer { .json }
+    override var arguments: Arguments? { ["title": title] }
+    override var validator: JSONShape? { ["id": .int, "title": .string] }
 }

@@ -1,18 +1,18 @@
-public import Errand
+import Errand
 
 /// What all endpoints of the service have in common.
 ///
 /// An endpoint is a subclass, with `DecodableOutput` if it has an output. Its name is a verb and a noun.
-open class TemplateRequest: BaseRequest {
+class TemplateRequest: BaseRequest {
     /// The agent of the service: its address, credentials, cache and connections.
-    public static let service = RequestAgent(
+    static let service = RequestAgent(
         configuration: Configuration(baseURL: "https://api.example.com/v1"))
 
-    override open var agent: RequestAgent { Self.service }
-    override open var timeouts: Timeouts? { Timeouts(connect: .seconds(5), idle: .seconds(20)) }
-    override open var retryPolicy: RetryPolicy? { .attempts(3) }
+    override var agent: RequestAgent { Self.service }
+    override var timeouts: Timeouts? { Timeouts(connect: .seconds(5), idle: .seconds(20)) }
+    override var retryPolicy: RetryPolicy? { .attempts(3) }
 
-    override open func configure(_ request: inout RequestDescription) {
+    override func configure(_ request: inout RequestDescription) {
         super.configure(&request)
         request.json.keys = .snakeCase
         request.json.dates = .iso8601
@@ -21,5 +21,5 @@ open class TemplateRequest: BaseRequest {
 
 extension RequestError {
     /// What the service says about a failure, in `{"message": "…"}`.
-    public var serviceMessage: String? { response?.json["message"].string }
+    var serviceMessage: String? { response?.json["message"].string }
 }

@@ -1,8 +1,9 @@
 import Errand
 import ErrandTesting
 import Foundation
-import Template
 import Testing
+
+@testable import Template
 
 /// The endpoints with responses that each test writes; nothing is sent.
 @Suite struct NotesTests {
