@@ -68,7 +68,8 @@ struct WebSocketRouteTests {
         var messages = socket.messages.makeAsyncIterator()
         if let first { #expect(try await messages.next() == first) }
         for count in [0, 5, 126, 70_000, 1 << 20] {
-            let text = String(repeating: "h", count: count)
+            // Numbers, because one letter is compressed to less than a thousandth, which is refused.
+            let text = String((0..<count).map(String.init).joined().prefix(count))
             try await socket.send(text)
             #expect(try await messages.next() == text)
         }
