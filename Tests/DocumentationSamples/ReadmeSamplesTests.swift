@@ -4,127 +4,132 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Runs the README's samples against a loopback server.
-///
-/// `Scripts/doc-samples` generates their code.
-@Suite(.serialized, .limited)
-struct ReadmeSamplesTests {
-    let server = LoopbackServer()
-    /// The shared agent's store must not use the user's cache folder; used unless
-    /// `Scripts/run-tests` has chosen one.
-    private static let cache = Result { try TemporaryFolder("cache") }
+extension SharedAgentTests {
+    /// Runs the README's samples against a loopback server.
+    ///
+    /// `Scripts/doc-samples` generates their code.
+    @Suite(.serialized, .limited)
+    struct ReadmeSamplesTests {
+        let server = LoopbackServer()
+        /// The shared agent's store must not use the user's cache folder; used unless
+        /// `Scripts/run-tests` has chosen one.
+        private static let cache = Result { try TemporaryFolder("cache") }
 
-    private let temporary: TemporaryFolder
-    var folder: URL { temporary.url }
+        private let temporary: TemporaryFolder
+        var folder: URL { temporary.url }
 
-    init() throws {
-        temporary = try TemporaryFolder("readme")
-        if getenv("XDG_CACHE_HOME") == nil {
-            setenv("XDG_CACHE_HOME", try Self.cache.get().url.path, 0)
-        }
-        server.route("/iphone/register") { request in
-            let isRight =
-                request.method == "POST"
-                && request.body == Data("username=amelia&password=earhart".utf8)
-            return Self.json(isRight ? #"{"userId": 1897, "nick": "amelia"}"# : "{}")
-        }
-        server.route("/iphone/users") { request in
-            Self.json(#"{"nick": "\#(request.query ?? "")", "title": "pilot"}"#)
-        }
-        server.route("/ping", responses: LoopbackResponse(headers: ["Content-Type": "text/plain"]))
-        server.route("/photos", responses: LoopbackResponse(body: "stored"))
-        server.route("/archive.tar", responses: LoopbackResponse(body: "an archive"))
-        server.route("/users") { request in
-            Self.json(request.query == "page=2" ? "[]" : #"[{"nick": "lindy", "title": "pilot"}]"#)
-        }
-        server.route("/log", responses: LoopbackResponse(body: "one\ntwo\n"))
-    }
-
-    @MainActor
-    @Test func theFirstScreenIsShortAndPrintsWhatItSays() async throws {
-        let screen = try FirstScreen()
-        #expect(screen.swiftLines < 25)
-        server.route("/\(screen.path)") { _ in Self.json(screen.json) }
-        let model = ReadmeModel(folder: folder)
-        let earlier = RequestAgent.shared.configuration
-        defer { RequestAgent.shared.configuration = earlier }
-        try await withServer { base in
-            let port = server.port
-            // The sample's server has a fixed port, which another process may use.
-            RequestAgent.shared.configuration.interceptors.append { request, next in
-                #expect(request.url.origin == "http://127.0.0.1:8000")
-                var request = request
-                request.url.port = port
-                return try await next(request)
+        init() throws {
+            temporary = try TemporaryFolder("readme")
+            if getenv("XDG_CACHE_HOME") == nil {
+                setenv("XDG_CACHE_HOME", try Self.cache.get().url.path, 0)
             }
-            try await model.hello()
+            server.route("/iphone/register") { request in
+                let isRight =
+                    request.method == "POST"
+                    && request.body == Data("username=amelia&password=earhart".utf8)
+                return Self.json(isRight ? #"{"userId": 1897, "nick": "amelia"}"# : "{}")
+            }
+            server.route("/iphone/users") { request in
+                Self.json(#"{"nick": "\#(request.query ?? "")", "title": "pilot"}"#)
+            }
+            server.route(
+                "/ping", responses: LoopbackResponse(headers: ["Content-Type": "text/plain"]))
+            server.route("/photos", responses: LoopbackResponse(body: "stored"))
+            server.route("/archive.tar", responses: LoopbackResponse(body: "an archive"))
+            server.route("/users") { request in
+                Self.json(
+                    request.query == "page=2" ? "[]" : #"[{"nick": "lindy", "title": "pilot"}]"#)
+            }
+            server.route("/log", responses: LoopbackResponse(body: "one\ntwo\n"))
         }
-        #expect(model.lines == [screen.output])
-    }
 
-    @MainActor
-    @Test func furtherSamplesRun() async throws {
-        try await withServer { base in
-            RequestAgent.shared.configuration.baseURL = base
+        @MainActor
+        @Test func theFirstScreenIsShortAndPrintsWhatItSays() async throws {
+            let screen = try FirstScreen()
+            #expect(screen.swiftLines < 25)
+            server.route("/\(screen.path)") { _ in Self.json(screen.json) }
             let model = ReadmeModel(folder: folder)
-            try await model.awaiting()
-            #expect(model.lines == ["200", "id=1897", "200", "id=8"])
-            #expect(server.requests.map(\.method) == ["POST", "GET", "HEAD", "GET"])
-            try await model.composites()
-            #expect(model.lines == ["id=7", "id=8", "2"])
-            // The article about caching has a GetUser of its own, with the same cache key.
-            try await model.cached()
-            #expect(model.lines == ["network"])
-            model.lines = []
-            try await model.sequences()
-            #expect(model.lines == ["lindy", "lindy", "one", "two"])
-            server.route("/iphone/register") { _ in Self.json(#"{"userId": "?"}"#) }
-            try await model.errors()
-            #expect(model.title == "$['userId']")
+            let earlier = RequestAgent.shared.configuration
+            defer { RequestAgent.shared.configuration = earlier }
+            try await withServer { base in
+                let port = server.port
+                // The sample's server has a fixed port, which another process may use.
+                RequestAgent.shared.configuration.interceptors.append { request, next in
+                    #expect(request.url.origin == "http://127.0.0.1:8000")
+                    var request = request
+                    request.url.port = port
+                    return try await next(request)
+                }
+                try await model.hello()
+            }
+            #expect(model.lines == [screen.output])
         }
-        // The shared agent lives as long as the process; its memory must not keep the entries.
-        try await RequestAgent.shared.store?.removeAll(where: nil)
-    }
 
-    @Test func uploadAndDownloadRun() async throws {
-        let photo = folder.appendingPathComponent("sunset.jpg")
-        try Data("a photo".utf8).write(to: photo)
-        try await withServer { base in
-            let agent = RequestAgent(configuration: Configuration(baseURL: base))
-            try await UploadPhoto(photo).send(on: agent)
-            let body = String(decoding: server.requests.last?.body ?? Data(), as: UTF8.self)
-            #expect(body.contains("Sunset") && body.contains(#"filename="sunset.jpg""#))
-            let file = try await ReadmeSamples.Archive(in: folder).value(on: agent)
-            #expect(file.file.lastPathComponent == "archive.tar" && file.bytes == 10)
-            await agent.shutdown()
+        @MainActor
+        @Test func furtherSamplesRun() async throws {
+            try await withServer { base in
+                RequestAgent.shared.configuration.baseURL = base
+                let model = ReadmeModel(folder: folder)
+                try await model.awaiting()
+                #expect(model.lines == ["200", "id=1897", "200", "id=8"])
+                #expect(server.requests.map(\.method) == ["POST", "GET", "HEAD", "GET"])
+                try await model.composites()
+                #expect(model.lines == ["id=7", "id=8", "2"])
+                // The article about caching has a GetUser of its own, with the same cache key.
+                try await model.cached()
+                #expect(model.lines == ["network"])
+                model.lines = []
+                try await model.sequences()
+                #expect(model.lines == ["lindy", "lindy", "one", "two"])
+                server.route("/iphone/register") { _ in Self.json(#"{"userId": "?"}"#) }
+                try await model.errors()
+                #expect(model.title == "$['userId']")
+            }
+            // The shared agent lives as long as the process; its memory must not keep the entries.
+            try await RequestAgent.shared.store?.removeAll(where: nil)
         }
-    }
 
-    @MainActor
-    @Test func agentsOfTheSampleDiffer() async throws {
-        let model = ReadmeModel()
-        try await model.differentAgents()
-        #expect(model.agents.map { $0.store == nil } == [false, true])
-        for agent in model.agents { await agent.shutdown() }
-    }
+        @Test func uploadAndDownloadRun() async throws {
+            let photo = folder.appendingPathComponent("sunset.jpg")
+            try Data("a photo".utf8).write(to: photo)
+            try await withServer { base in
+                let agent = RequestAgent(configuration: Configuration(baseURL: base))
+                try await UploadPhoto(photo).send(on: agent)
+                let body = String(decoding: server.requests.last?.body ?? Data(), as: UTF8.self)
+                #expect(body.contains("Sunset") && body.contains(#"filename="sunset.jpg""#))
+                let file = try await ReadmeSamples.Archive(in: folder).value(on: agent)
+                #expect(file.file.lastPathComponent == "archive.tar" && file.bytes == 10)
+                await agent.shutdown()
+            }
+        }
 
-    // MARK: - Server
+        @MainActor
+        @Test func agentsOfTheSampleDiffer() async throws {
+            let model = ReadmeModel()
+            try await model.differentAgents()
+            #expect(model.agents.map { $0.store == nil } == [false, true])
+            for agent in model.agents { await agent.shutdown() }
+        }
 
-    private static func json(_ text: String) -> LoopbackResponse {
-        LoopbackResponse(headers: ["Content-Type": "application/json"], body: text)
-    }
+        // MARK: - Server
 
-    private func withServer(
-        _ body: (EndpointURL) async throws -> Void, isolation: isolated (any Actor)? = #isolation
-    ) async throws {
-        try await server.start()
-        do {
-            try await body(server.baseURL)
-        } catch {
+        private static func json(_ text: String) -> LoopbackResponse {
+            LoopbackResponse(headers: ["Content-Type": "application/json"], body: text)
+        }
+
+        private func withServer(
+            _ body: (EndpointURL) async throws -> Void,
+            isolation: isolated (any Actor)? = #isolation
+        ) async throws {
+            try await server.start()
+            do {
+                try await body(server.baseURL)
+            } catch {
+                await server.stop()
+                throw error
+            }
             await server.stop()
-            throw error
         }
-        await server.stop()
     }
 }
 
