@@ -81,6 +81,8 @@ package struct WebSocketState: ~Copyable, Sendable {
         var produced: UInt64 = 0
         /// The bytes of the frames' headers.
         var headers: UInt64 = 0
+        /// The bytes of an uncompressed message with those that the header of the current frame announces.
+        var announced: UInt64 = 0
         var text = UTF8Validator()
     }
 
@@ -216,6 +218,9 @@ package struct WebSocketState: ~Copyable, Sendable {
     /// Limits the size of messages from now on.
     package mutating func limitMessages(to bytes: Int?) { limits.messageBytes = bytes }
 
+    /// The bytes of the message that is arriving, with those of the present frame that its header announces.
+    package var announcedBytes: UInt64 { incoming?.announced ?? 0 }
+
     /// Fails the connection, because a message that was received before its limit is too large.
     package mutating func refuseMessage(into output: inout WebSocketBuffer) -> End {
         fail(Self.tooLarge(limits.messageBytes ?? 0), into: &output)
@@ -255,6 +260,7 @@ package struct WebSocketState: ~Copyable, Sendable {
         guard let incoming else { return nil }
         if !incoming.isCompressed {
             let (total, overflows) = incoming.produced.addingReportingOverflow(header.length)
+            self.incoming?.announced = overflows ? .max : total
             try checkSize(overflows ? .max : total)
         }
         guard header.length == 0 else { return nil }

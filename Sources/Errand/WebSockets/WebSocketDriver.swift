@@ -304,7 +304,9 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
             state.socket?.limitMessages(to: limit)
             // What has arrived before had no limit.
             let index = state.messages.firstIndex { $0.bytes.count > limit }
-            guard index != nil || state.partial.count > limit else { break }
+            let announced = state.socket?.announcedBytes ?? 0
+            guard index != nil || state.partial.count > limit || announced > UInt64(max(0, limit))
+            else { break }
             if let index { state.messages.removeSubrange(index...) }
             if let end = state.socket?.refuseMessage(into: &state.output) {
                 Self.finish(end, &state)
