@@ -126,7 +126,8 @@ struct WebSocketRouteTests {
             #expect(next.timings.last?.reusedConnection == true)
             try await exchange(third, after: "2")
             try await exchange(second, after: "2")
-            _ = try await second.task.response()
+            // hypercorn resets the stream after the close handshake, which the messages above have ended with.
+            await second.task.untilEnded()
         }
     }
 
