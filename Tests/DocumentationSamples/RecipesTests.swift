@@ -218,7 +218,7 @@ extension SharedAgentTests {
             server.route("/iphone/register") { _ in Self.json(#"{"userId": 7}"#) }
             try await run { model in
                 try await model.fromYTKNetwork()
-                for await _ in model.printed { break }
+                for await line in model.printed where line == "7" { break }
             }
             #expect(model.lines == ["7"])
         }
