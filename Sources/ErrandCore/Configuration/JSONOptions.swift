@@ -155,11 +155,4 @@ extension RequestDescription {
     func outputPath(_ configuration: Configuration) -> [String] {
         json.path ?? configuration.json.path ?? []
     }
-
-    /// Whether null members and items are removed from the JSON.
-    ///
-    /// - Parameter shared: The options of the configuration, which as a whole would be copied.
-    func removesNulls(_ shared: JSONOptions) -> Bool {
-        (hasRareMembers ? json.removesNulls : nil) ?? shared.removesNulls ?? false
-    }
 }

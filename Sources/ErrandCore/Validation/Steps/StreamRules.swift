@@ -48,7 +48,10 @@ enum StreamRules {
             ("validator", description.validator != nil),
             ("acceptance.rules", !description.acceptance.rules.isEmpty),
             ("responseProcessors setting", !description.responseProcessors.isEmpty),
-            ("json.removesNulls", description.removesNulls(configuration.json)),
+            (
+                "json.removesNulls",
+                description.json.removesNulls ?? configuration.json.removesNulls ?? false
+            ),
             ("acceptance.format with a closure", description.acceptance.format.hasClosure),
         ]
         return settings.first(where: \.isSet).map {
