@@ -34,20 +34,29 @@ struct RequestTrailerTests {
             #expect(record.head?.httpVersion == version)
             #expect(PeerInfo(record)["announced"] == "X-Sum")
         }
-        // nginx has read the whole request, so the connection can be used again.
+        // The bytes of a request that nginx had not read when it answered are not taken for the next request.
         let next = try await transport.run(peers.request(peer, "/info"))
         #expect(next.error == nil, "\(next.errorText)")
         #expect(PeerInfo(next)["announced"] == "")
     }
 
+    // nghttpd answers after the last byte of a body that it echoes. nginx answers before it has read a body, and then ends
+    // the connection by GOAWAY with PROTOCOL_ERROR, because it refuses the trailers that it had not read.
     @Test func connectionIsKeptAfterTrailers() async throws {
         // Each loop has connections of its own, and a busy machine may use another one.
         var configuration = CurlConfiguration()
         configuration.loops = 1
         let transport = CurlTransport(configuration: configuration)
-        let first = PeerInfo(try await transport.run(request(.nginxTLS)))
-        let second = PeerInfo(try await transport.run(request(.nginxTLS)))
-        #expect(!first.connection.isEmpty && first.connection == second.connection)
+        var request = peers.request(
+            .nghttpdPlain, method: .post, "/echo",
+            body: .string("abc").trailers([.custom("X-Sum")]) { [.custom("X-Sum"): "294"] })
+        request.options.httpVersion = .http2PriorKnowledge
+        for isReused in [false, true] {
+            let record = try await transport.run(request)
+            #expect(record.error == nil, "\(record.errorText)")
+            #expect(record.text == "abc")
+            #expect(record.end?.timings.reusedConnection == isReused)
+        }
     }
 
     // MARK: - Through an agent
