@@ -6,10 +6,13 @@ package struct WebSocketFault: Error, Sendable, Hashable {
     package let code: CloseCode
     /// A sentence about the server.
     package let message: String
+    /// What the user can do about a limit; `nil` for a rule.
+    package let advice: String?
 
-    package init(_ code: CloseCode, _ message: String) {
+    package init(_ code: CloseCode, _ message: String, advice: String? = nil) {
         self.code = code
         self.message = message
+        self.advice = advice
     }
 
     static func violation(_ message: String) -> WebSocketFault {

@@ -344,8 +344,8 @@ package struct WebSocketState: ~Copyable, Sendable {
         guard overflows || message.produced <= allowed else {
             throw WebSocketFault(
                 .messageTooBig,
-                "It sends a message that is more than \(ratio) times larger than its compressed bytes."
-            )
+                "It sends a message that is more than \(ratio) times larger than its compressed bytes.",
+                advice: "If the server is trusted, set webSocket.compression to .none.")
         }
     }
 
@@ -355,7 +355,9 @@ package struct WebSocketState: ~Copyable, Sendable {
     }
 
     private static func tooLarge(_ limit: Int) -> WebSocketFault {
-        WebSocketFault(.messageTooBig, "It sends a message of more than \(limit) bytes.")
+        WebSocketFault(
+            .messageTooBig, "It sends a message of more than \(limit) bytes.",
+            advice: "Raise webSocket.maximumMessageBytes, or read the fragments.")
     }
 
     private mutating func inflate(

@@ -46,7 +46,8 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: Sendable {
     ///
     /// While the loop is busy, the connection is paused, so the server waits. The sequence ends after a clean close
     /// with 1000, 1001 or without a code; every other end is the error ``RequestError/Code/webSocketClosed``, or that
-    /// of the connection. A message that cannot be decoded is an error, after which the next ones can be read.
+    /// of the connection. Those of ``Startable/connections(on:)`` end without an error. A message that cannot be decoded
+    /// is an error, after which the next ones can be read.
     ///
     /// After the first message was asked for, ``fragments`` are the error ``RequestError/Code/invalidCombination``.
     public var messages: Messages { Messages(socket: self) }

@@ -60,6 +60,8 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
         var isSendingFragments = false
         /// Whether the user has closed the connection.
         var isClosedByUser = false
+        /// Whether every end of the connection is one without an error for the reader.
+        var endsQuietly = false
         var timer: Task<Void, Never>?
         /// The stream of the request, whose release would cancel it; until the end of the transfer.
         var stream: ResponseStream?
@@ -528,6 +530,9 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
         }
     }
 
+    /// Ends the messages without an error, because ``ending`` is read afterwards.
+    func endQuietly() { state.withLock { $0.endsQuietly = true } }
+
     /// The next message, or a part of one; `nil` after a clean end with 1000, 1001 or without a code, or one of this
     /// side.
     nonisolated(nonsending) func next(_ reading: Reading) async throws(RequestError) -> Message? {
@@ -568,7 +573,8 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
                 }
                 let isExpected =
                     end.isClean && [.normal, .goingAway, .none].contains(end.code)
-                let error = isExpected ? nil : Self.error(end, state.transferEnd)
+                let error =
+                    isExpected || state.endsQuietly ? nil : Self.error(end, state.transferEnd)
                 return (nil, Actions(), error, true, false)
             }
             actions.perform()
@@ -639,7 +645,12 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
         if case .failure(let error) = transferEnd, !end.isClean, end.fault == nil { return error }
         let message: String
         if let fault = end.fault {
-            message = "The server was not understood, so the WebSocket was closed. \(fault.message)"
+            message =
+                if let advice = fault.advice {
+                    "The WebSocket was closed because of a limit of this side. \(fault.message) \(advice)"
+                } else {
+                    "The server was not understood, so the WebSocket was closed. \(fault.message)"
+                }
         } else if end.isClean {
             let reason = end.reason.isEmpty ? "without a reason" : "'\(end.reason)'"
             message = "The WebSocket was closed with \(end.code), \(reason)."

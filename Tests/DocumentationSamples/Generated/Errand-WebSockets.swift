@@ -44,9 +44,7 @@ struct ErrandWebSocketsSamples {
     func followPricesForEver() async throws {
         for try await socket in Prices().connections() {
             try await socket.send(Subscription(symbol: "SWFT"))
-            do {
-                for try await price in socket.messages { print(price.value) }
-            } catch {}  // The sequence of connections decides whether this error ends it.
+            for try await price in socket.messages { print(price.value) }
         }
     }
 

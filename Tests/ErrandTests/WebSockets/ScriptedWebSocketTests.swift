@@ -267,6 +267,7 @@ struct ScriptedWebSocketTests {
         #expect(try await messages.next() == "small")
         let error = await #expect(throws: RequestError.self) { try await messages.next() }
         #expect(error?.webSocketClose?.code == .messageTooBig)
+        #expect(error?.message.contains("maximumMessageBytes") == true)
         #expect(connection.frames().map { $0.prefix(10) } == ["close 1009"])
     }
 

@@ -553,7 +553,7 @@ struct WebSocketEndpointTests {
             connection.send(ServerBytes.close(code))
             connection.close()
         }
-        _ = try? await read(first)
+        #expect(try await read(first) == [])
         let clock = clock
         async let advanced: Void = {
             try await clock.untilSleeping()
@@ -583,9 +583,10 @@ struct WebSocketEndpointTests {
     @Test(arguments: [1002, 1003, 1008, 1009, 3000, 4001])
     func otherEndsAreErrors(_ code: Int) async throws {
         var sockets = Chat().connections(on: agent).makeAsyncIterator()
-        _ = try await sockets.next()
+        let first = try #require(try await sockets.next())
         transport.connections.last?.send(ServerBytes.close(code))
         transport.connections.last?.close()
+        #expect(try await read(first) == [])
         let error = await #expect(throws: RequestError.self) { try await sockets.next() }
         #expect(error?.webSocketClose?.code.rawValue == UInt16(code))
     }
