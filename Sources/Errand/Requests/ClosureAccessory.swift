@@ -1,26 +1,28 @@
 /// An accessory made of a closure.
 nonisolated final class ClosureAccessory: RequestAccessory {
-    private let body: (RequestUnit.Event, RequestUnit) -> Void
+    private let body: (RequestUnit.LifecycleEvent, RequestUnit) -> Void
 
-    init(_ body: @escaping (RequestUnit.Event, RequestUnit) -> Void) { self.body = body }
+    init(_ body: @escaping (RequestUnit.LifecycleEvent, RequestUnit) -> Void) { self.body = body }
 
-    func notify(_ event: RequestUnit.Event, of unit: RequestUnit) { body(event, unit) }
+    func notify(_ event: RequestUnit.LifecycleEvent, of unit: RequestUnit) { body(event, unit) }
 }
 
 /// An accessory of an agent, made of a closure that is called on the actors of many requests.
 nonisolated final class SharedClosureAccessory: RequestAccessory, Sendable {
-    private let body: @Sendable (RequestUnit.Event, RequestUnit) -> Void
+    private let body: @Sendable (RequestUnit.LifecycleEvent, RequestUnit) -> Void
 
-    init(_ body: @escaping @Sendable (RequestUnit.Event, RequestUnit) -> Void) { self.body = body }
+    init(_ body: @escaping @Sendable (RequestUnit.LifecycleEvent, RequestUnit) -> Void) {
+        self.body = body
+    }
 
-    func notify(_ event: RequestUnit.Event, of unit: RequestUnit) { body(event, unit) }
+    func notify(_ event: RequestUnit.LifecycleEvent, of unit: RequestUnit) { body(event, unit) }
 }
 
 nonisolated extension RequestUnit {
     /// A point in the life of a run at which accessories are notified.
     ///
     /// New cases may be added: a `switch` needs a `default`.
-    public enum Event: Sendable, Hashable, CaseIterable {
+    public enum LifecycleEvent: Sendable, Hashable, CaseIterable {
         /// It is about to start.
         case willStart
         /// It is about to be suspended.
@@ -42,7 +44,7 @@ nonisolated extension RequestUnit {
     ///     request.observe { event, _ in if event == .willStart { spinner.start() } }
     ///
     /// - Parameter body: Called on the actor of the run, whenever a method of ``RequestAccessory`` would be.
-    public func observe(_ body: @escaping (Event, RequestUnit) -> Void) {
+    public func observe(_ body: @escaping (LifecycleEvent, RequestUnit) -> Void) {
         accessories.append(ClosureAccessory(body))
     }
 

@@ -19,7 +19,7 @@ extension Configuration {
     ///
     /// - Parameter body: Called on the actors of many requests, batches, chains and graphs.
     nonisolated public mutating func observe(
-        _ body: @escaping @Sendable (RequestUnit.Event, RequestUnit) -> Void
+        _ body: @escaping @Sendable (RequestUnit.LifecycleEvent, RequestUnit) -> Void
     ) {
         accessories.append(SharedClosureAccessory(body))
     }
@@ -79,7 +79,7 @@ extension RequestUnit {
     }
 
     /// Notifies the accessories of the agent that performs the run, then its own.
-    nonisolated func notify(_ event: Event, by agent: RequestAgent?) {
+    nonisolated func notify(_ event: LifecycleEvent, by agent: RequestAgent?) {
         for accessory in allAccessories(of: agent) { accessory.notify(event, of: self) }
     }
 }

@@ -9,7 +9,7 @@ nonisolated public protocol RequestAccessory: AnyObject {
     /// Called for each event; calls the method of the event.
     ///
     /// Implement it to handle all events in one place.
-    func notify(_ event: RequestUnit.Event, of unit: RequestUnit)
+    func notify(_ event: RequestUnit.LifecycleEvent, of unit: RequestUnit)
 
     /// The request is about to start.
     func requestWillStart(_ request: BaseRequest)
@@ -47,7 +47,7 @@ nonisolated public protocol RequestAccessory: AnyObject {
 
 extension RequestAccessory {
     /// Calls the method of the event.
-    public func notify(_ event: RequestUnit.Event, of unit: RequestUnit) {
+    public func notify(_ event: RequestUnit.LifecycleEvent, of unit: RequestUnit) {
         if let request = unit as? BaseRequest {
             switch event {
             case .willStart: requestWillStart(request)

@@ -6,9 +6,9 @@ public import ErrandCore
 /// A protocol, so that closures receive the subclass's own type. Subclass ``BaseRequest`` instead of conforming to it.
 nonisolated public protocol Startable: RequestUnit {
     /// What `send()` returns: the response of a request, the results of a batch, the responses of a chain.
-    associatedtype Success: Sendable
+    associatedtype SendOutput: Sendable
     /// The result of the last run; `nil` before it.
-    var result: Result<Success, RequestError>? { get }
+    var result: Result<SendOutput, RequestError>? { get }
 }
 
 /// What has a typed output: an endpoint, a typed batch or chain, or a graph.
@@ -139,7 +139,7 @@ extension Startable {
     @discardableResult
     nonisolated(nonsending) public func send(
         on agent: RequestAgent? = nil, onStart: (RequestTask) -> Void = { _ in }
-    ) async throws(RequestError) -> Success {
+    ) async throws(RequestError) -> SendOutput {
         if let error = await perform(on: agent, onStart) { throw error }
         guard let result else { throw .cancelled }
         return try result.get()
@@ -264,7 +264,7 @@ extension Startable {
     )
     nonisolated(nonsending) public func value(
         on agent: RequestAgent? = nil
-    ) async throws(RequestError) -> Success { try await send(on: agent) }
+    ) async throws(RequestError) -> SendOutput { try await send(on: agent) }
 }
 
 extension TypedUnit {

@@ -78,7 +78,7 @@ extension RequestGraph {
     @discardableResult
     public func add<Member: Startable>(
         _ member: Member, named name: String? = nil
-    ) -> Node<Member.Success> {
+    ) -> Node<Member.SendOutput> {
         append(member, name, Member.self) { try? ($0 as? Member)?.result?.get() }
     }
 
@@ -110,7 +110,7 @@ extension RequestGraph {
     public func add<each Input, Member: Startable>(
         after inputs: repeat Node<each Input>, named name: String? = nil,
         make: @escaping @isolated(any) @Sendable (repeat each Input) async throws -> sending Member
-    ) -> Node<Member.Success> {
+    ) -> Node<Member.SendOutput> {
         append(repeat each inputs, name: name, make: make) { try? ($0 as? Member)?.result?.get() }
     }
 

@@ -125,7 +125,7 @@ final class LifecycleRecorder: RequestAccessory, Sendable {
 
     var lines: [String] { storage.withLock { $0 } }
 
-    func notify(_ event: RequestUnit.Event, of unit: RequestUnit) {
+    func notify(_ event: RequestUnit.LifecycleEvent, of unit: RequestUnit) {
         let name = (unit as? BaseRequest).map { "\($0.url)" } ?? "\(type(of: unit))"
         storage.withLock { $0.append("\(name) \(event)") }
     }

@@ -109,7 +109,7 @@ import Testing
     private final class LineAccessory: RequestAccessory {
         let log: CallbackLog
         init(_ log: CallbackLog) { self.log = log }
-        func notify(_ event: RequestUnit.Event, of unit: RequestUnit) {
+        func notify(_ event: RequestUnit.LifecycleEvent, of unit: RequestUnit) {
             log.lines.append("accessory")
         }
     }

@@ -5,7 +5,7 @@ import Testing
 
 /// Accessories receive the lifecycle events of batches and chains, also through wrapper accessories.
 @Suite(.limited) @MainActor struct CompositeLifecycleTests {
-    private typealias LifecycleEvent = RequestUnit.Event
+    private typealias LifecycleEvent = RequestUnit.LifecycleEvent
 
     private let batchLines = [
         "BatchRequest willStart", "x willStart", "x willStop", "x didStop",

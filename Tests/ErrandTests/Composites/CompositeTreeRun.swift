@@ -287,7 +287,7 @@ final class CompositeTreeRecorder: RequestAccessory, Sendable {
         observer(count, line)
     }
 
-    func notify(_ event: RequestUnit.Event, of unit: RequestUnit) {
+    func notify(_ event: RequestUnit.LifecycleEvent, of unit: RequestUnit) {
         if event == .didStop, unit is BaseRequest {
             let (tag, code) = (unit.tag, unit.error?.code)
             state.withLock { _ = $0.ends.updateValue(code, forKey: tag) }

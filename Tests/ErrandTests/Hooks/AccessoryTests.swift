@@ -10,7 +10,7 @@ import Testing
     @Test func closureAccessoryReceivesEveryLifecycleEvent() async {
         let fixture = AgentFixture()
         fixture.transport.on(nil, nil, .silence)
-        var events: [RequestUnit.Event] = []
+        var events: [RequestUnit.LifecycleEvent] = []
         let request = fixture.with(Plain("x"))
         await withCheckedContinuation { continuation in
             request.observe { event, _ in
@@ -22,7 +22,7 @@ import Testing
             task.resume()
             task.cancel()
         }
-        #expect(events == RequestUnit.Event.allCases)
+        #expect(events == RequestUnit.LifecycleEvent.allCases)
     }
 
     @Test func accessoryWithOneMethodReceivesEventsThroughWeakAccessories() async throws {
@@ -74,7 +74,7 @@ import Testing
         let fixture = AgentFixture()
         fixture.transport.on(nil, nil, .silence)
         let request = fixture.with(Plain("x"))
-        var events: [RequestUnit.Event] = []
+        var events: [RequestUnit.LifecycleEvent] = []
         request.observe { event, _ in events.append(event) }
         let work = Task { try await request.send() }
         _ = try? await fixture.transport.nextRequest()
@@ -90,7 +90,7 @@ import Testing
         let fixture = AgentFixture { $0.eventListeners.append(blocker) }
         fixture.transport.on(nil, nil, ScriptedResponse.json("{}").held(by: gate))
         let request = fixture.with(Plain("x"))
-        var events: [RequestUnit.Event] = []
+        var events: [RequestUnit.LifecycleEvent] = []
         await withCheckedContinuation { continuation in
             request.observe { event, _ in
                 events.append(event)
@@ -114,7 +114,7 @@ import Testing
 
     @Test func accessoryRelayReportsWhetherItForwardedWillCancel() {
         let request = Plain("x")
-        var events: [RequestUnit.Event] = []
+        var events: [RequestUnit.LifecycleEvent] = []
         request.observe { event, _ in events.append(event) }
         let closed = AccessoryRelay(of: request, by: nil)
         closed.take(.willSuspend)

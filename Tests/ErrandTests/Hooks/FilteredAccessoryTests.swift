@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func closureAccessoryOfTheConfigurationCanBeFiltered() async throws {
-        let events = Mutex<[RequestUnit.Event]>([])
+        let events = Mutex<[RequestUnit.LifecycleEvent]>([])
         let fixture = AgentFixture {
             $0.observe { event, unit in
                 if unit is Plain { events.withLock { $0.append(event) } }

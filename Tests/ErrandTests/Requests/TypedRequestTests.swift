@@ -48,6 +48,21 @@ import Testing
         var decoder: ResponseDecoder<String> { .string }
     }
 
+    // Models with these names are frequent; a member type of the base class would hide them.
+    private struct Event: Decodable, Equatable {
+        var id: Int
+    }
+
+    private struct Success: Decodable, Equatable {
+        var events: [Event]
+    }
+
+    private final class GetEvents: HubRequest, DecodableOutput {
+        typealias Output = Success
+        override var url: EndpointURL { "events" }
+        func first(of output: Success) -> Event? { output.events.first }
+    }
+
     private class Photo: HubRequest, FileOutput {
         let destination: URL
         init(to destination: URL) { self.destination = destination }
@@ -86,6 +101,13 @@ import Testing
         #expect(try Data(contentsOf: file) == Data("photo".utf8))
         let hub = fixture.transport.requests.map { $0.headers[.init("X-Hub")!] }
         #expect(hub == Array(repeating: "1", count: 5))
+    }
+
+    @Test func namesOfModelsAreFree() async throws {
+        fixture.transport.on(.get, "/events", .json(#"{"data":{"events":[{"id":7}]}}"#))
+        let request = GetEvents()
+        let output = try await request.value(on: fixture.agent)
+        #expect(request.first(of: output) == Event(id: 7))
     }
 
     @Test func downloadUsesTheSettingsOfItsBaseClass() async throws {

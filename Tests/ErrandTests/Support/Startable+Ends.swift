@@ -7,7 +7,7 @@ extension Startable {
     func ended(
         on agent: RequestAgent? = nil, owner: RequestOwner? = nil,
         onStart: (RequestTask) -> Void = { _ in }
-    ) async -> Result<Success, RequestError> {
+    ) async -> Result<SendOutput, RequestError> {
         await withCheckedContinuation { continuation in
             let task = start(
                 on: agent, owner: owner,
@@ -22,7 +22,7 @@ extension Startable {
     static func endedOnQueue(
         _ unit: sending Self, on agent: RequestAgent? = nil, queue: DispatchQueue = .global(),
         onStart: (RequestTask) -> Void = { _ in }
-    ) async -> Result<Success, RequestError> {
+    ) async -> Result<SendOutput, RequestError> {
         nonisolated(unsafe) let unit = unit
         return await withCheckedContinuation { continuation in
             let task = start(unit, on: agent, queue: queue) { unit in
