@@ -23,6 +23,7 @@ let settings: [SwiftSetting] =
 func optional(_ name: String, of package: String, trait: String) -> Target.Dependency {
     .product(name: name, package: package, condition: .when(traits: [trait]))
 }
+let system = "ErrandSystem"
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let logging = optional("Logging", of: "swift-log", trait: "Logging")
 let metrics = optional("Metrics", of: "swift-metrics", trait: "Metrics")
@@ -56,12 +57,20 @@ let package = Package(
     name: "errand",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     traits: [
-        .default(enabledTraits: ["URLSession"]),
+        .default(enabledTraits: ["URLSession", "Foundation"]),
+        .trait(
+            name: "Foundation",
+            description:
+                "Adds what needs the full Foundation: NSError, URLError, Progress, the objects of JSONSerialization, "
+                + "hosts beyond ASCII, old charsets of forms. On by default; without it, programs on Linux link "
+                + "FoundationEssentials only, without ICU."
+        ),
         .trait(
             name: "URLSession",
             description:
                 "Adds ErrandURLSession to `import Errand`: URLSessionTransport and the bridges to Foundation's "
-                + "networking types. On by default; without it, programs on Linux do not link FoundationNetworking."
+                + "networking types. On by default; without it, programs on Linux do not link FoundationNetworking.",
+            enabledTraits: ["Foundation"]
         ),
         .trait(
             name: "Logging",
@@ -89,7 +98,9 @@ let package = Package(
             name: "Redis", description: "Builds ErrandRedis. Only then is libhiredis needed."),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-http-types.git", from: "1.4.0"),
+        // Without its trait FoundationURL, it imports no Foundation.
+        .package(
+            url: "https://github.com/apple/swift-http-types.git", from: "1.8.0", traits: []),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-metrics.git", from: "2.7.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing.git", from: "1.3.0"),
@@ -99,10 +110,10 @@ let package = Package(
             url: "https://github.com/apple/swift-configuration.git", from: "1.0.0", traits: []),
     ],
     targets: [
+        // Its header only: the library is opened when the first request needs it (decision 77), so pkg-config is not
+        // asked, which would link it.
         .systemLibrary(
-            name: "CLibcurl", pkgConfig: "libcurl",
-            providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
-        ),
+            name: "CLibcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]
@@ -117,7 +128,7 @@ let package = Package(
 
 /// Adds a target and, if users import it, its product.
 ///
-/// Scripts/check-boundaries checks what its files may import.
+/// Scripts/check-boundaries checks what its files may import. Every target uses ErrandSystem.
 @MainActor func library(
     _ name: String, _ uses: [Target.Dependency], exclude: [String] = [], isProduct: Bool = true
 ) {
@@ -125,7 +136,9 @@ let package = Package(
         package.products.append(.library(name: name, targets: [name]))
     }
     package.targets.append(
-        .target(name: name, dependencies: uses, exclude: exclude, swiftSettings: settings))
+        .target(
+            name: name, dependencies: uses + (name == system ? [] : [.target(name: system)]),
+            exclude: exclude, swiftSettings: settings))
 }
 
 /// Adds a test target.
@@ -142,7 +155,7 @@ let package = Package(
             packageAccess: false, swiftSettings: settings + strict))
 }
 
-library("ErrandSystem", [], isProduct: false)
+library(system, [], isProduct: false)
 library("ErrandJSON", [])
 library("ErrandHTTP", ["ErrandJSON", httpTypes])
 library("ErrandOpenSSL", ["ErrandHTTP"], isProduct: false)
@@ -152,18 +165,18 @@ library(
     "ErrandCore", ["ErrandTransport", "ErrandHTTP", "ErrandJSON", "ErrandOpenSSL", httpTypes])
 library(
     "ErrandCurl",
-    ["ErrandTransport", "ErrandHTTP", "ErrandOpenSSL", "ErrandSystem", libcurl, httpTypes])
+    ["ErrandTransport", "ErrandHTTP", "ErrandOpenSSL", libcurl, httpTypes])
 library(
     "ErrandURLSession",
     [
-        "ErrandCore", "ErrandTransport", "ErrandHTTP", "ErrandOpenSSL", "ErrandSystem", httpTypes,
+        "ErrandCore", "ErrandTransport", "ErrandHTTP", "ErrandOpenSSL", httpTypes,
     ])
 library("ErrandSQLite", ["ErrandCore", "CSQLite", httpTypes])
 library("ErrandOutbox", ["ErrandCore", "ErrandSQLite", httpTypes])
 library(
     "ErrandRedis",
-    ["ErrandCore", "ErrandHTTP", "ErrandOpenSSL", "ErrandSystem", hiredis, httpTypes])
-library("ErrandReachability", ["ErrandCore", "ErrandSystem"])
+    ["ErrandCore", "ErrandHTTP", "ErrandOpenSSL", hiredis, httpTypes])
+library("ErrandReachability", ["ErrandCore"])
 library(
     "Errand",
     [
@@ -184,18 +197,18 @@ library(
 library(
     "ErrandServiceLifecycle", ["ErrandCore", "ErrandDownloadQueue", "ErrandOutbox", lifecycle])
 library("ErrandConfiguration", ["ErrandCore", configuration])
-library("ErrandProgressLine", ["ErrandHTTP", "ErrandSystem"])
+library("ErrandProgressLine", ["ErrandHTTP"])
 library(
     "ErrandInspector",
     [
         "ErrandCore", "ErrandTransport", "ErrandHTTP", "ErrandJSON", "ErrandRecording",
-        "ErrandSystem", httpTypes,
+        httpTypes,
     ],
     // Scripts/inspector-page copies these files to Swift sources.
     exclude: ["Page"])
 library(
     "ErrandTesting",
-    ["ErrandCore", "ErrandTransport", "ErrandRecording", "ErrandSystem", httpTypes])
+    ["ErrandCore", "ErrandTransport", "ErrandRecording", httpTypes])
 
 // What several test targets share.
 package.targets.append(

@@ -2,26 +2,39 @@
  * decompression library. Nothing here decides anything. */
 #pragma once
 #include <curl/curl.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#if LIBCURL_VERSION_NUM < 0x075700
-#error "libcurl 7.87.0 or newer is needed"
+#if LIBCURL_VERSION_NUM < 0x075100
+#error "The headers of libcurl 7.81.0 or newer are needed"
 #endif
 
-/* curl_easy_setopt, one function for each kind of value. */
-static inline CURLcode errand_set_long(CURL *handle, CURLoption option, long value) {
-    return curl_easy_setopt(handle, option, value);
+/* Options that older headers lack, and one that newer ones deprecate. The library decides at run time which exist. */
+static const CURLoption errand_option_protocols = (CURLoption)(CURLOPTTYPE_LONG + 181),
+                        errand_option_protocol_names = (CURLoption)(CURLOPTTYPE_STRINGPOINT + 318),
+                        errand_option_quick_exit = (CURLoption)(CURLOPTTYPE_LONG + 322);
+
+/* libcurl is opened at run time. Its variadic functions are called through their addresses, with one function for each
+ * kind of value; `errand_variadic` is the type in which Swift keeps such an address. */
+typedef void (*errand_variadic)(void);
+#define ERRAND_EASY_SETOPT(function) ((CURLcode(*)(CURL *, CURLoption, ...))(function))
+#define ERRAND_EASY_GETINFO(function) ((CURLcode(*)(CURL *, CURLINFO, ...))(function))
+#define ERRAND_MULTI_SETOPT(function) ((CURLMcode(*)(CURLM *, CURLMoption, ...))(function))
+#define ERRAND_SHARE_SETOPT(function) ((CURLSHcode(*)(CURLSH *, CURLSHoption, ...))(function))
+
+/* curl_easy_setopt. */
+static inline CURLcode errand_set_long(errand_variadic set, CURL *handle, CURLoption option, long value) {
+    return ERRAND_EASY_SETOPT(set)(handle, option, value);
 }
-static inline CURLcode errand_set_pointer(CURL *handle, CURLoption option, const void *value) {
-    return curl_easy_setopt(handle, option, value);
+static inline CURLcode errand_set_pointer(
+    errand_variadic set, CURL *handle, CURLoption option, const void *value) {
+    return ERRAND_EASY_SETOPT(set)(handle, option, value);
 }
-static inline CURLcode errand_set_string(CURL *handle, CURLoption option, const char *value) {
-    return curl_easy_setopt(handle, option, value);
-}
-static inline CURLcode errand_set_blob(CURL *handle, CURLoption option, const void *bytes, size_t count) {
+static inline CURLcode errand_set_blob(
+    errand_variadic set, CURL *handle, CURLoption option, const void *bytes, size_t count) {
     struct curl_blob blob = {(void *)bytes, count, CURL_BLOB_COPY};
-    return curl_easy_setopt(handle, option, &blob);
+    return ERRAND_EASY_SETOPT(set)(handle, option, &blob);
 }
 
 /* The callbacks of an easy handle. */
@@ -30,72 +43,63 @@ typedef curl_socket_t (*errand_open_callback)(
     void *context, curlsocktype purpose, struct curl_sockaddr *address);
 typedef int (*errand_close_callback)(void *context, curl_socket_t socket);
 static inline CURLcode errand_set_tls_context_callback(
-    CURL *handle, errand_tls_context_callback callback) {
-    return curl_easy_setopt(handle, CURLOPT_SSL_CTX_FUNCTION, callback);
+    errand_variadic set, CURL *handle, errand_tls_context_callback callback) {
+    return ERRAND_EASY_SETOPT(set)(handle, CURLOPT_SSL_CTX_FUNCTION, callback);
 }
-static inline CURLcode errand_set_open_callback(CURL *handle, errand_open_callback callback) {
-    return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, callback);
+static inline CURLcode errand_set_open_callback(
+    errand_variadic set, CURL *handle, errand_open_callback callback) {
+    return ERRAND_EASY_SETOPT(set)(handle, CURLOPT_OPENSOCKETFUNCTION, callback);
 }
-static inline CURLcode errand_set_close_callback(CURL *handle, errand_close_callback callback) {
-    return curl_easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, callback);
+static inline CURLcode errand_set_close_callback(
+    errand_variadic set, CURL *handle, errand_close_callback callback) {
+    return ERRAND_EASY_SETOPT(set)(handle, CURLOPT_CLOSESOCKETFUNCTION, callback);
 }
+
 /* curl_easy_getinfo. */
-static inline CURLcode errand_get_long(CURL *handle, CURLINFO info, long *value) {
-    return curl_easy_getinfo(handle, info, value);
+static inline CURLcode errand_get_long(errand_variadic get, CURL *handle, CURLINFO info, long *value) {
+    return ERRAND_EASY_GETINFO(get)(handle, info, value);
 }
-static inline CURLcode errand_get_offset(CURL *handle, CURLINFO info, curl_off_t *value) {
-    return curl_easy_getinfo(handle, info, value);
+static inline CURLcode errand_get_offset(errand_variadic get, CURL *handle, CURLINFO info, curl_off_t *value) {
+    return ERRAND_EASY_GETINFO(get)(handle, info, value);
 }
-static inline CURLcode errand_get_socket(CURL *handle, curl_socket_t *value) {
-    return curl_easy_getinfo(handle, CURLINFO_ACTIVESOCKET, value);
+static inline CURLcode errand_get_socket(errand_variadic get, CURL *handle, curl_socket_t *value) {
+    return ERRAND_EASY_GETINFO(get)(handle, CURLINFO_ACTIVESOCKET, value);
 }
-static inline CURLcode errand_get_string(CURL *handle, CURLINFO info, char **value) {
-    return curl_easy_getinfo(handle, info, value);
+static inline CURLcode errand_get_string(errand_variadic get, CURL *handle, CURLINFO info, char **value) {
+    return ERRAND_EASY_GETINFO(get)(handle, info, value);
 }
 
 /* OpenSSL's object of the handle's connection; NULL without one, and with another TLS library. */
-static inline void *errand_get_tls(CURL *handle) {
+static inline void *errand_get_tls(errand_variadic get, CURL *handle) {
     struct curl_tlssessioninfo *session = NULL;
-    if (curl_easy_getinfo(handle, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session) return NULL;
+    CURLcode code = ERRAND_EASY_GETINFO(get)(handle, CURLINFO_TLS_SSL_PTR, &session);
+    if (code != CURLE_OK || !session) return NULL;
     return session->backend == CURLSSLBACKEND_OPENSSL ? session->internals : NULL;
 }
 
-static inline curl_version_info_data *errand_version_info(void) {
-    return curl_version_info(CURLVERSION_NOW);
+/* Lets a share object share TLS sessions; false if it does not. */
+static inline bool errand_share_sessions(errand_variadic set, CURLSH *share) {
+    return ERRAND_SHARE_SETOPT(set)(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION) == CURLSHE_OK;
 }
 
-/* A share object for TLS sessions alone, used by one thread; NULL when there is no memory for it. */
-static inline CURLSH *errand_share_sessions(void) {
-    CURLSH *share = curl_share_init();
-    if (share && curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION) != CURLSHE_OK) {
-        curl_share_cleanup(share);
-        return NULL;
-    }
-    return share;
-}
+/* The version of these headers, whose name is a macro. */
+static inline CURLversion errand_version_of_headers(void) { return CURLVERSION_NOW; }
 
 /* The multi handle. */
 typedef int (*errand_socket_callback)(
     CURL *handle, curl_socket_t socket, int interest, void *context, void *socket_context);
 typedef int (*errand_timer_callback)(CURLM *multi, long milliseconds, void *context);
-
-/* Runs all transfers, and reports changes of their sockets, which `curl_multi_perform` does not. Deprecated for its
- * cost; nothing replaces it where libcurl has missed an event. */
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wdeprecated-declarations"
-static inline CURLMcode errand_multi_run_all(CURLM *multi, int *running) {
-    return curl_multi_socket_all(multi, running);
-}
-#pragma clang diagnostic pop
-static inline CURLMcode errand_multi_set_long(CURLM *multi, CURLMoption option, long value) {
-    return curl_multi_setopt(multi, option, value);
+static inline CURLMcode errand_multi_set_long(
+    errand_variadic set, CURLM *multi, CURLMoption option, long value) {
+    return ERRAND_MULTI_SETOPT(set)(multi, option, value);
 }
 static inline CURLMcode errand_multi_set_callbacks(
-    CURLM *multi, errand_socket_callback socket, errand_timer_callback timer, void *context) {
-    CURLMcode code = curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, context);
-    if (code == CURLM_OK) code = curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
-    if (code == CURLM_OK) code = curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, socket);
-    if (code == CURLM_OK) code = curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, timer);
+    errand_variadic set, CURLM *multi, errand_socket_callback socket, errand_timer_callback timer,
+    void *context) {
+    CURLMcode code = ERRAND_MULTI_SETOPT(set)(multi, CURLMOPT_SOCKETDATA, context);
+    if (code == CURLM_OK) code = ERRAND_MULTI_SETOPT(set)(multi, CURLMOPT_TIMERDATA, context);
+    if (code == CURLM_OK) code = ERRAND_MULTI_SETOPT(set)(multi, CURLMOPT_SOCKETFUNCTION, socket);
+    if (code == CURLM_OK) code = ERRAND_MULTI_SETOPT(set)(multi, CURLMOPT_TIMERFUNCTION, timer);
     return code;
 }
 static inline CURLcode errand_message_result(const CURLMsg *message) { return message->data.result; }

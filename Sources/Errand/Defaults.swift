@@ -3,8 +3,8 @@
 // `RequestAgent(transport: URLSessionTransport())`.
 @_exported public import ErrandCurl
 @_exported public import ErrandSQLite
+import ErrandSystem
 import ErrandTransport
-import Foundation
 import Synchronization
 
 #if URLSession || !os(Linux)

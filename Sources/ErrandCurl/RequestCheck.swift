@@ -2,13 +2,16 @@
     import ErrandSystem
     import ErrandTransport
 
-    /// Checks before anything is sent whether the linked libcurl can carry a request.
+    /// Checks before anything is sent whether libcurl can carry a request.
     struct RequestCheck {
         let library: CurlLibrary
 
         /// Throws if it cannot.
         func check(_ request: TransportRequest) throws(RequestError) {
             try request.checkForMistakes()
+            if let problem = library.problem {
+                throw RequestError(.invalidConfiguration, stage: .build, problem)
+            }
             if request.isSecure, !library.hasTLS { throw unsupported("TLS") }
             guard !request.options.hasDefaults else { return }
             if request.options.httpVersion == .http2, !library.hasOpenSSL {

@@ -1,7 +1,6 @@
-import Dispatch
 import ErrandCore
 import ErrandHTTP
-import Foundation
+import ErrandSystem
 import Synchronization
 
 /// The files of a queue.
@@ -17,9 +16,8 @@ extension DownloadQueue {
                     let file = entry.part?.finishedFile(
                         of: destination, entry.download.plan.existingFile)
                 else { continue }
-                let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
-                let size = (attributes?[.size] as? NSNumber)?.int64Value ?? 0
-                files[entry.id] = DownloadedFile(file: file, bytes: size)
+                files[entry.id] = DownloadedFile(
+                    file: file, bytes: FileAccess.size(of: file) ?? 0)
                 // The process may have ended before it removed the journal.
                 PartFolder.removePart(of: destination)
             }

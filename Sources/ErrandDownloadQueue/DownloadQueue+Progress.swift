@@ -1,6 +1,6 @@
 import ErrandCore
 public import ErrandHTTP
-public import Foundation
+import ErrandSystem
 import Synchronization
 
 /// The progress of all downloads together.
@@ -50,7 +50,7 @@ extension DownloadQueue {
     }
 
     /// Adds a handler, and offers it the current value if that meets the condition; returns whether it must be called.
-    private func add(
+    func add(
         _ handler: QueueProgressHandler, offersIf condition: (TransferProgress) -> Bool
     ) -> Bool {
         let now = agent.clock.uptime
@@ -59,25 +59,6 @@ extension DownloadQueue {
             let progress = shared.progress
             return condition(progress) && handler.offer(progress, at: now, isLast: true)
         }
-    }
-
-    /// The progress of the queue as a Foundation `Progress`, for views and progress trees.
-    ///
-    /// The unit is the byte. It is indeterminate while ``progress`` has no total; when a further download starts, its
-    /// total increases. `throughputKey` and `estimatedTimeRemainingKey` of its `userInfo` are rate and time left.
-    /// Pausing and resuming it changes ``isPaused``; it cannot be cancelled.
-    ///
-    /// It is updated from any thread, at most ten times a second, and when no download can run any more. The queue does
-    /// not retain it.
-    public func foundationProgress() -> Progress {
-        let progress = Progress(
-            cancel: nil, suspend: { [weak self] in self?.isPaused = true },
-            resume: { [weak self] in self?.isPaused = false })
-        let handler = QueueProgressHandler(every: .milliseconds(100), bytes: nil, agent.clock) {
-            [weak progress] in progress?.take($0)
-        }
-        if add(handler, offersIf: { _ in true }) { handler.call() }
-        return progress
     }
 }
 

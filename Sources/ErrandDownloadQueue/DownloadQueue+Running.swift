@@ -1,6 +1,6 @@
 import ErrandCore
 public import ErrandHTTP
-import Foundation
+import ErrandSystem
 import Synchronization
 
 /// The requests of a queue, and its readers.

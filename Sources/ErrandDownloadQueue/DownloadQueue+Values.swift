@@ -1,6 +1,6 @@
 public import ErrandCore
 public import ErrandHTTP
-public import Foundation
+public import ErrandSystem
 public import HTTPTypes
 
 extension DownloadQueue {

@@ -1,8 +1,8 @@
 public import ErrandCore
 public import ErrandHTTP
 import ErrandSQLite
+public import ErrandSystem
 import ErrandTransport
-public import Foundation
 import Synchronization
 
 /// A list of downloads that is stored in a database, and continued after a restart.

@@ -1,6 +1,6 @@
 import ErrandCore
 import ErrandSQLite
-import Foundation
+import ErrandSystem
 
 /// The entries of a download queue in a SQLite database: one row for each.
 final class DownloadQueueDatabase: Sendable {

@@ -1,6 +1,6 @@
 import ErrandCore
 import ErrandHTTP
-import Foundation
+import ErrandSystem
 
 /// The identity of a part file in its file system.
 ///

@@ -1,5 +1,5 @@
 import ErrandHTTP
-import Foundation
+import ErrandSystem
 import Synchronization
 
 /// Locks the database of a queue against other queues, in this process and in others, by `flock`.
@@ -51,7 +51,7 @@ final class QueueLock: Sendable {
     private func lockedDescriptor() throws(RequestError) -> Int32 {
         // With the permissions that the folder of a database gets.
         try? FileManager.default.createDirectory(
-            atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true,
+            atPath: FilePath.folder(of: path), withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700])
         let file = path + "-lock"
         let descriptor: Int32

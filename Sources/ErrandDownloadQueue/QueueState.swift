@@ -1,5 +1,5 @@
 import ErrandHTTP
-import Foundation
+import ErrandSystem
 
 /// The downloads of a queue, and which of them may run; a pure state machine.
 struct QueueState: Sendable {

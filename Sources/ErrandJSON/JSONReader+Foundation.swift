@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandSystem
 
 /// A JSON decoder with the strategies and errors of `JSONDecoder`, several times as fast.
 ///
@@ -140,10 +140,10 @@ package enum SnakeCase {
         var words: [Range<String.Index>] = []
         var start = key.startIndex
         var search = key.index(after: start)..<key.endIndex
-        while let upper = key[search].rangeOfCharacter(from: .uppercaseLetters) {
+        while let upper = firstLetter(in: key[search], [.uppercaseLetter, .titlecaseLetter]) {
             words.append(start..<upper.lowerBound)
             search = upper.lowerBound..<search.upperBound
-            guard let lower = key[search].rangeOfCharacter(from: .lowercaseLetters) else {
+            guard let lower = firstLetter(in: key[search], [.lowercaseLetter]) else {
                 start = search.lowerBound
                 break
             }
@@ -161,6 +161,14 @@ package enum SnakeCase {
         words.append(start..<search.upperBound)
         // text of keys: all letters, as in JSONDecoder
         return words.map { key[$0].lowercased() }.joined(separator: "_")
+    }
+
+    private static func firstLetter(
+        in text: Substring, _ categories: [Unicode.GeneralCategory]
+    ) -> Range<String.Index>? {
+        let scalars = text.unicodeScalars
+        return scalars.firstIndex { categories.contains($0.properties.generalCategory) }
+            .map { $0..<scalars.index(after: $0) }
     }
 }
 

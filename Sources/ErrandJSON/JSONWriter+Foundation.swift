@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandSystem
 
 /// A JSON encoder with the strategies of `JSONEncoder`, several times as fast.
 ///

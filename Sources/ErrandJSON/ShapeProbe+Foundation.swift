@@ -1,4 +1,4 @@
-import Foundation
+import ErrandSystem
 
 /// Runs the `init(from:)` of types with placeholder values and records their requests.
 final class ShapeProbe {

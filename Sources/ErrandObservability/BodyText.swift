@@ -1,7 +1,7 @@
 import ErrandCore
 import ErrandRecording
+import ErrandSystem
 import ErrandTransport
-import Foundation
 
 /// Bodies as logs show them: text without secrets up to a limit, of other bodies the type and the number of bytes.
 struct BodyText: Sendable {

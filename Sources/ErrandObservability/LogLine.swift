@@ -1,4 +1,4 @@
-import Foundation
+import ErrandSystem
 
 /// A line of a log file: a JSON object with sorted members, and a line feed.
 struct LogLine {

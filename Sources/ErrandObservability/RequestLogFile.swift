@@ -1,6 +1,6 @@
 public import ErrandCore
+public import ErrandSystem
 package import ErrandTransport
-public import Foundation
 import Synchronization
 
 /// Writes one JSON object for each request to files of bounded size and number.

@@ -1,5 +1,5 @@
 import ErrandCore
-import Foundation
+import ErrandSystem
 import HTTPTypes
 
 /// A request from its start to its end, as the one line about it shows it; pure.

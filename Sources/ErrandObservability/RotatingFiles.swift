@@ -1,6 +1,6 @@
 import ErrandCore
 import ErrandHTTP
-import Foundation
+import ErrandSystem
 
 /// Appends lines to a file, and begins a new file when it is full.
 struct RotatingFiles: Sendable {
@@ -60,7 +60,7 @@ struct RotatingFiles: Sendable {
 
     /// Closes the current file.
     mutating func close() {
-        if descriptor >= 0 { Foundation.close(descriptor) }
+        if descriptor >= 0 { ErrandSystem.close(descriptor) }
         descriptor = -1
         size = 0
         isTorn = false
@@ -96,7 +96,7 @@ struct RotatingFiles: Sendable {
         var rest = isTorn ? Data("\n".utf8) + line : line
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { bytes in
-                Foundation.write(descriptor, bytes.baseAddress, bytes.count)
+                ErrandSystem.write(descriptor, bytes.baseAddress, bytes.count)
             }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { throw Self.failure() }

@@ -1,4 +1,4 @@
-import Foundation
+import ErrandSystem
 import Synchronization
 
 // Sending entries and storing the results.

@@ -1,4 +1,4 @@
-import Foundation
+import ErrandSystem
 import Synchronization
 
 // Several outboxes over one store: an entry is sent by the outbox that holds its lease.

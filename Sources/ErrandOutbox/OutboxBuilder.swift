@@ -1,6 +1,6 @@
 import ErrandCore
+import ErrandSystem
 import ErrandTransport
-import Foundation
 import HTTPTypes
 
 /// Builds an outbox entry from an endpoint's description.

@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandSystem
 import HTTPTypes
 
 /// A request that an ``Outbox`` stores until it is delivered.

@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandSystem
 
 /// The temporary right of one ``Outbox`` to send an entry.
 ///

@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 
 /// The order of the entries to one origin: by sequence, with the entry being sent first.
 ///

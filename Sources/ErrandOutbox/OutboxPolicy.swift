@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 
 /// The pauses and limits of an ``Outbox``.
 public struct OutboxPolicy: Sendable, Hashable {

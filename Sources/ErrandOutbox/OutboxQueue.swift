@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 
 /// The entries of an outbox and the order in which they are sent: a pure state machine.
 ///

@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandSystem
 import Synchronization
 
 /// Stores the entries of an ``Outbox``.

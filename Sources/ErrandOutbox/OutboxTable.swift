@@ -1,6 +1,6 @@
 import ErrandCore
 import ErrandSQLite
-import Foundation
+import ErrandSystem
 
 /// The table of an outbox: its schema, its migrations, and the leases of its rows.
 ///

@@ -1,6 +1,6 @@
 public import ErrandCore
 import ErrandSQLite
-public import Foundation
+public import ErrandSystem
 
 /// Stores the entries of an ``Outbox`` in a SQLite database.
 ///

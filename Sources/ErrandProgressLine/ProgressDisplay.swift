@@ -1,5 +1,5 @@
 public import ErrandHTTP
-public import Foundation
+import ErrandSystem
 import Synchronization
 
 /// Shows the progress of transfers: on a terminal one line for each, which is updated in place, otherwise plain lines.
@@ -95,11 +95,11 @@ public final class ProgressDisplay: Sendable {
     /// Creates a display.
     ///
     /// - Parameters:
-    ///   - file: The output. Default: the standard error, so that the standard output of a program can be used for
-    ///     results.
+    ///   - descriptor: The output, which must stay open. Default: the standard error, so that the standard output of a
+    ///     program can be used for results.
     ///   - options: The settings.
-    public convenience init(_ file: FileHandle = .standardError, options: Options = Options()) {
-        self.init(TerminalOutput(file: file), options)
+    public convenience init(descriptor: Int32 = 2, options: Options = Options()) {
+        self.init(TerminalOutput(descriptor: descriptor), options)
     }
 
     init(_ output: any ProgressOutput, _ options: Options) {

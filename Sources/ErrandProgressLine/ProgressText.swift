@@ -1,4 +1,4 @@
-import Foundation
+import ErrandSystem
 
 /// Sizes, rates and times as short text; pure.
 enum ProgressText {
@@ -37,6 +37,16 @@ enum ProgressText {
             unit += 1
         }
         let digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0
-        return String(format: "%.\(digits)f", value) + " " + units[unit]
+        return decimal(value, digits: digits) + " " + units[unit]
+    }
+
+    /// A number with the given count of digits after the point.
+    private static func decimal(_ value: Double, digits: Int) -> String {
+        let scale = digits == 2 ? 100 : digits == 1 ? 10 : 1
+        let scaled = Int((value * Double(scale)).rounded(.toNearestOrEven))
+        guard digits > 0 else { return "\(scaled)" }
+        let fraction = "\(scaled % scale)"
+        let zeros = String(repeating: "0", count: digits - fraction.utf8.count)
+        return "\(scaled / scale).\(zeros)\(fraction)"
     }
 }

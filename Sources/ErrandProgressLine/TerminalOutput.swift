@@ -1,6 +1,5 @@
 import ErrandHTTP
 import ErrandSystem
-import Foundation
 
 /// What a display writes to; tests replace the terminal.
 protocol ProgressOutput: Sendable {
@@ -11,18 +10,20 @@ protocol ProgressOutput: Sendable {
 
 /// A file descriptor, which may be a terminal.
 struct TerminalOutput: ProgressOutput {
-    let file: FileHandle
+    let descriptor: Int32
+    /// What closes the descriptor when it is deallocated; `nil` if nothing does.
+    var owner: (any AnyObject & Sendable)?
 
     /// Whether cursor movements have an effect.
     private var isTerminal: Bool {
-        isatty(file.fileDescriptor) == 1
+        isatty(descriptor) == 1
             && ProcessInfo.processInfo.environment["TERM"] != "dumb"
     }
 
     var size: ProgressScreen.Size? {
         guard isTerminal else { return nil }
         var window = winsize()
-        guard ioctl(file.fileDescriptor, UInt(TIOCGWINSZ), &window) == 0, window.ws_col > 0 else {
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &window) == 0, window.ws_col > 0 else {
             return ProgressScreen.Size(columns: 80, rows: 24)
         }
         return ProgressScreen.Size(
@@ -30,7 +31,20 @@ struct TerminalOutput: ProgressOutput {
     }
 
     /// A closed output is no reason to end the transfers, so its errors have no effect.
-    func write(_ text: String) { try? file.write(contentsOf: Data(text.utf8)) }
+    func write(_ text: String) {
+        var text = text
+        text.withUTF8 { bytes in
+            var rest = UnsafeRawBufferPointer(bytes)
+            while !rest.isEmpty {
+                let count = ErrandSystem.write(descriptor, rest.baseAddress, rest.count)
+                if count > 0 {
+                    rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+                } else if errno != EINTR {
+                    return
+                }
+            }
+        }
+    }
 
     /// Whether the environment names the encoding UTF-8.
     static var isUnicode: Bool {

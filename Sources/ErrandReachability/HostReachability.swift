@@ -1,7 +1,5 @@
-import Dispatch
 public import ErrandCore
 import ErrandSystem
-import Foundation
 import Synchronization
 
 /// Observes whether this machine has a route to one host.

@@ -1,8 +1,6 @@
 #if os(Linux)
-    import Dispatch
     public import ErrandCore
     import ErrandSystem
-    import Foundation
 
     /// Observes the network status with a netlink socket, until it is released.
     ///

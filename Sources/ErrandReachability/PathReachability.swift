@@ -1,6 +1,6 @@
 #if canImport(Network)
-    import Dispatch
     public import ErrandCore
+    import ErrandSystem
     import Network
 
     /// Observes the network status with `NWPathMonitor`, until it is released.

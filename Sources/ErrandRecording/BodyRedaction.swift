@@ -1,5 +1,5 @@
 import ErrandHTTP
-import Foundation
+import ErrandSystem
 
 /// Replaces secrets in bodies, by their content: the content type decides only where the content does not.
 struct BodyRedaction {

@@ -1,7 +1,7 @@
 package import ErrandHTTP
 import ErrandJSON
+package import ErrandSystem
 package import ErrandTransport
-package import Foundation
 import HTTPTypes
 
 /// Writes messages as parts of an archive, without secrets.
@@ -206,10 +206,7 @@ package struct MessageWriter: Sendable {
         "The body of \(count) bytes exceeds the limit of \(maximumBodyBytes) bytes."
     }
 
-    private static func size(of file: URL) -> Int64 {
-        let values = try? FileManager.default.attributesOfItem(atPath: file.path)
-        return (values?[.size] as? NSNumber)?.int64Value ?? 0
-    }
+    private static func size(of file: URL) -> Int64 { FileAccess.size(of: file) ?? 0 }
 
     // MARK: - Responses
 

@@ -1,7 +1,7 @@
 import ErrandCore
 public import ErrandHTTP
 import ErrandJSON
-public import Foundation
+public import ErrandSystem
 
 /// An HTTP archive: requests and responses in the format HAR 1.2.
 ///

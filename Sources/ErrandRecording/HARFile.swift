@@ -1,13 +1,13 @@
 package import ErrandHTTP
-package import Foundation
+package import ErrandSystem
 
 /// Appends entries to an archive in a file, which is a complete document after each one.
 ///
 /// Used by one thread at a time. Only the owner can read the file.
 package struct HARFile {
-    private let handle: FileHandle
+    private let handle: OutputFile
     /// The offset behind the last complete entry.
-    private var end: UInt64
+    private var end: Int64
     private var isEmpty: Bool
     private static let footer = Data("\n]}}\n".utf8)
 
@@ -23,14 +23,14 @@ package struct HARFile {
                 file, POSIXError(POSIXErrorCode(rawValue: error.code) ?? .EIO))
         }
         let head = Self.head
-        handle = FileHandle(fileDescriptor: temporary.descriptor, closeOnDealloc: true)
+        handle = OutputFile(descriptor: temporary.descriptor)
         do {
-            try handle.write(contentsOf: head + Self.footer)
+            try handle.write(head + Self.footer)
         } catch {
             unlink(temporary.path)
             throw Self.failure(file, error)
         }
-        end = UInt64(head.count)
+        end = Int64(head.count)
         isEmpty = true
         do {
             for entry in entries { try append(entry) }
@@ -52,15 +52,15 @@ package struct HARFile {
         encoder.outputFormatting = .withoutEscapingSlashes
         let text = Data((isEmpty ? "\n" : ",\n").utf8) + (try encoder.encode(entry))
         do {
-            try handle.seek(toOffset: end)
-            try handle.write(contentsOf: text + Self.footer)
+            try handle.seek(to: end)
+            try handle.write(text + Self.footer)
         } catch {
-            try? handle.truncate(atOffset: end)
-            try? handle.seek(toOffset: end)
-            try? handle.write(contentsOf: Self.footer)
+            try? handle.truncate(at: end)
+            try? handle.seek(to: end)
+            try? handle.write(Self.footer)
             throw error
         }
-        end += UInt64(text.count)
+        end += Int64(text.count)
         isEmpty = false
     }
 
@@ -80,9 +80,12 @@ package struct HARFile {
     }
 
     package static func failure(_ file: URL, _ error: any Error) -> RequestError {
-        RequestError(
+        let reason =
+            (error as? POSIXError).map { String(cString: strerror($0.code.rawValue)) }
+            ?? "\(error)"
+        return RequestError(
             .fileFailed, stage: .transport,
-            "The archive \(file.path) cannot be written: \(error.localizedDescription)",
+            "The archive \(file.path) cannot be written: \(reason)",
             underlying: error)
     }
 }

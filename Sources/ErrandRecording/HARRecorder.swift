@@ -1,7 +1,6 @@
-import Dispatch
 public import ErrandCore
+public import ErrandSystem
 public import ErrandTransport
-public import Foundation
 import Synchronization
 
 /// Writes the requests of an agent to an HTTP archive (HAR 1.2), which browsers' developer tools open.

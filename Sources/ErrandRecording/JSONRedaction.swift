@@ -1,6 +1,6 @@
 import ErrandHTTP
 import ErrandJSON
-import Foundation
+import ErrandSystem
 
 /// Replaces the secret values of JSON documents.
 ///

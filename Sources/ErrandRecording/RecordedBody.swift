@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 import Synchronization
 
 /// The bytes of a body that a recording keeps, up to a limit.

@@ -1,5 +1,5 @@
 package import ErrandHTTP
-package import Foundation
+package import ErrandSystem
 
 /// The messages of a WebSocket that a recording keeps: the latest ones, up to a number and a number of bytes.
 package struct RecordedConversation: Sendable {

@@ -1,6 +1,6 @@
 package import ErrandHTTP
+package import ErrandSystem
 package import ErrandTransport
-package import Foundation
 import Synchronization
 
 /// A transfer that has ended, with its messages.

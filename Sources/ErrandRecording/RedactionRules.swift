@@ -1,5 +1,5 @@
 public import ErrandHTTP
-public import Foundation
+public import ErrandSystem
 
 /// Which values of requests and responses are replaced by `REDACTED` before they are written.
 ///

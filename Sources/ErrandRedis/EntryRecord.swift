@@ -1,6 +1,6 @@
 #if Redis
     import ErrandCore
-    import Foundation
+    import ErrandSystem
     import HTTPTypes
 
     /// An entry as it is stored on the server.

@@ -1,7 +1,7 @@
 #if Redis
     import CHiredis
     import ErrandHTTP
-    import Foundation
+    import ErrandSystem
     import Synchronization
 
     /// A connection that one thread makes and uses, before the loop does.

@@ -1,6 +1,6 @@
 #if Redis
     import ErrandHTTP
-    import Foundation
+    import ErrandSystem
 
     /// Waits for a socket with a time limit shorter than a millisecond.
     enum PreciseWait {

@@ -1,5 +1,5 @@
 #if Redis
-    import Foundation
+    import ErrandSystem
 
     /// Writes numbers in little-endian order, and texts with their count.
     struct RecordWriter {

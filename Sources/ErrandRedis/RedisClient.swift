@@ -1,5 +1,6 @@
 #if Redis
-    import Foundation
+    import CHiredis
+    import ErrandSystem
     import Synchronization
 
     /// Sends commands over a few connections, which one thread receives from.
@@ -44,7 +45,8 @@
             let outcome = await withCheckedContinuation { continuation in
                 shared.submit(
                     RedisBatch(commands) { continuation.resume(returning: $0) },
-                    isRecovery: isRecovery, mayRead: others == 0 && !Thread.isMainThread)
+                    isRecovery: isRecovery,
+                    mayRead: others == 0 && errand_redis_is_main_thread() == 0)
             }
             return try outcome.get()
         }

@@ -1,5 +1,5 @@
 #if Redis
-    import Foundation
+    import ErrandSystem
 
     /// A command in the form in which it is sent (RESP): an array of byte strings.
     struct RedisCommand: Sendable {

@@ -1,6 +1,6 @@
 #if Redis
     import ErrandHTTP
-    import Foundation
+    import ErrandSystem
 
     /// The settings of the connections.
     struct RedisSettings: Sendable {

@@ -1,6 +1,5 @@
 #if Redis
     import ErrandSystem
-    import Foundation
     import Synchronization
 
     /// One connection: callers send, and the loop's thread or a caller receives.
@@ -137,7 +136,7 @@
             bytes.withUnsafeBytes { bytes in
                 while true {
                     let flags = Int32(MSG_DONTWAIT) | SocketConstant.noSignal
-                    let count = Foundation.send(descriptor, bytes.baseAddress, bytes.count, flags)
+                    let count = ErrandSystem.send(descriptor, bytes.baseAddress, bytes.count, flags)
                     if count >= 0 || errno != EINTR { return count }
                 }
             }

@@ -1,5 +1,7 @@
 #if Redis
-    import Foundation
+    import CHiredis
+    import ErrandHTTP
+    import ErrandSystem
     import Synchronization
 
     /// The thread that receives replies, watches time limits, and has connections made.
@@ -80,7 +82,7 @@
             }
             let rest = max(0, time == .max ? -1 : time - RedisTime.now)
             let milliseconds = time == .max ? -1 : Int32(clamping: (rest + 999_999) / 1_000_000)
-            _ = Foundation.poll(&descriptors, nfds_t(descriptors.count), milliseconds)
+            _ = ErrandSystem.poll(&descriptors, nfds_t(descriptors.count), milliseconds)
             if descriptors[0].revents != 0 { wakeup.clear() }
             let ended = Int16(POLLHUP) | Int16(POLLERR)
             for (link, descriptor) in zip(links, descriptors.dropFirst())
@@ -278,12 +280,11 @@
         }
 
         private func inThread(_ work: @escaping @Sendable (RedisLoopState) -> Void) {
-            let thread = Thread { [shared] in
+            SystemThread.start { [shared] in
+                errand_redis_name_thread("errand-redis-c")
                 work(shared)
                 shared.wakeup?.wake()
             }
-            thread.name = "errand-redis-connect"
-            thread.start()
         }
 
         private func takeResults(now: Int64) {

@@ -1,6 +1,7 @@
 #if Redis
+    import CHiredis
     import ErrandHTTP
-    import Foundation
+    import ErrandSystem
     import Synchronization
 
     /// What the callers and the loop's thread share.
@@ -88,9 +89,10 @@
             switch state.withLock({ plan(&$0, batch, now: now, isRecovery: isRecovery) }) {
             case .send(let link): send(batch, link, now: now, mayRead: mayRead)
             case .start:
-                let thread = Thread { RedisLoop(self).run() }
-                thread.name = "errand-redis"
-                thread.start()
+                SystemThread.start {
+                    errand_redis_name_thread("errand-redis")
+                    RedisLoop(self).run()
+                }
             case .wait: wakeup?.wake()
             case .fail(let failure): batch.fail(failure)
             }

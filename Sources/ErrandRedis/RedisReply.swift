@@ -1,6 +1,6 @@
 #if Redis
     import CHiredis
-    import Foundation
+    import ErrandSystem
 
     /// A reply of the server, copied from hiredis' tree.
     enum RedisReply: Sendable, Equatable {

@@ -1,6 +1,6 @@
 #if Redis
     public import ErrandCore
-    import Foundation
+    import ErrandSystem
     import Synchronization
 
     extension RedisResponseStore {

@@ -1,5 +1,5 @@
 #if Redis
-    import Foundation
+    import ErrandSystem
 
     extension RedisResponseStore {
         /// The address of a server.

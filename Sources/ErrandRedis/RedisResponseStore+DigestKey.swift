@@ -1,6 +1,6 @@
 #if Redis
     public import ErrandCore
-    public import Foundation
+    public import ErrandSystem
 
     extension RedisResponseStore {
         /// The random bytes of all stores with this prefix on the server; the first of them makes them.

@@ -1,6 +1,6 @@
 #if Redis
     public import ErrandCore
-    import Foundation
+    import ErrandSystem
 
     extension RedisResponseStore {
         /// The number of entries whose metadata is read, or that are removed, at once.

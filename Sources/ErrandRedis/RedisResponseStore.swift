@@ -1,6 +1,6 @@
 #if Redis
     public import ErrandCore
-    import Foundation
+    import ErrandSystem
 
     /// Stores responses on a Redis or Valkey server, which many machines share, and caches some of
     /// them in memory.

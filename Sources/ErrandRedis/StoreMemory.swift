@@ -1,6 +1,6 @@
 #if Redis
     import ErrandCore
-    import Foundation
+    import ErrandSystem
     import Synchronization
 
     /// What a store keeps in the process: the memory tier, its problems, and missed removals.

@@ -1,6 +1,6 @@
 #if Redis
     import ErrandOpenSSL
-    import Foundation
+    import ErrandSystem
 
     /// The trust and the client certificate that the connections of a store share: OpenSSL's
     /// `SSL_CTX`.

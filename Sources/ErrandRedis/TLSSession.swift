@@ -1,7 +1,7 @@
 #if Redis
     import ErrandHTTP
     import ErrandOpenSSL
-    import Foundation
+    import ErrandSystem
     import Synchronization
 
     /// Encrypts and decrypts the bytes of one connection, with OpenSSL; it does no input or output.

@@ -1,6 +1,6 @@
 import CSQLite
 import ErrandCore
-import Foundation
+import ErrandSystem
 
 /// A database file of a response store that cannot be used.
 ///

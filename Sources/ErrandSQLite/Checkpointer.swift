@@ -1,4 +1,4 @@
-import Dispatch
+import ErrandSystem
 
 /// Copies the write-ahead log into the database.
 ///

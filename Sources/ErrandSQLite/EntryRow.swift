@@ -1,6 +1,6 @@
 import CSQLite
 import ErrandCore
-import Foundation
+import ErrandSystem
 import HTTPTypes
 
 /// Writes an entry to a database row, reads it, and detects damage with a checksum.

@@ -1,4 +1,4 @@
-import Foundation
+import ErrandSystem
 import HTTPTypes
 
 /// The names of the fields in rows that were read, so that a name is not checked for each row again.

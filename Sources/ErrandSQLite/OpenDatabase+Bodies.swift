@@ -1,5 +1,5 @@
 import ErrandCore
-import Foundation
+import ErrandSystem
 
 /// A body that is stored in parts.
 struct BodyParts: Sendable, Equatable {

@@ -1,5 +1,5 @@
 import ErrandCore
-import Foundation
+import ErrandSystem
 
 /// Lists of entries.
 extension OpenDatabase {

@@ -1,6 +1,6 @@
 import CSQLite
 import ErrandCore
-import Foundation
+import ErrandSystem
 
 /// An open database whose schema was checked and whose statements are prepared.
 final class OpenDatabase {

@@ -1,6 +1,6 @@
 import CSQLite
 import ErrandCore
-package import Foundation
+package import ErrandSystem
 
 /// A connection to a database; closed when deallocated.
 ///

@@ -1,5 +1,5 @@
 public import ErrandCore
-import Foundation
+import ErrandSystem
 import Synchronization
 
 extension SQLiteResponseStore {

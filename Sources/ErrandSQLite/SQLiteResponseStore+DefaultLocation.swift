@@ -1,5 +1,5 @@
 import ErrandCore
-public import Foundation
+public import ErrandSystem
 
 extension SQLiteResponseStore {
     /// The default location of a cache database.

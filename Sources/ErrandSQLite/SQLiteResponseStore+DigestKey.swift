@@ -1,5 +1,5 @@
 public import ErrandCore
-public import Foundation
+public import ErrandSystem
 
 extension SQLiteResponseStore {
     /// The random bytes of the file, which its first user makes; while it cannot be opened, those of this process.

@@ -1,5 +1,5 @@
 public import ErrandCore
-public import Foundation
+public import ErrandSystem
 import Synchronization
 
 /// Stores responses in a SQLite database with a write-ahead log, and caches some of them in memory.

@@ -1,5 +1,5 @@
 import ErrandCore
-import Foundation
+import ErrandSystem
 import Synchronization
 
 /// A database file whose entries must not be lost: one connection under a lock, opened at the first use.
@@ -47,7 +47,7 @@ package final class SharedDatabase: Sendable {
     private func opened(_ state: inout State) throws(SQLiteFailure) -> SQLiteConnection {
         if let connection = state.connection { return connection }
         try? FileManager.default.createDirectory(
-            atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true,
+            atPath: FilePath.folder(of: path), withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700])
         let connection = try SQLiteConnection(path: path, busyMilliseconds: 20)
         try format.check(connection)

@@ -1,5 +1,5 @@
 import ErrandCore
-import Foundation
+import ErrandSystem
 
 /// Bodies that are read and written in parts.
 extension StoreState {

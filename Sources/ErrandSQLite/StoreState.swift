@@ -1,5 +1,5 @@
 import ErrandCore
-import Foundation
+import ErrandSystem
 
 /// The state that the store's lock protects: the connection, the entries cached in memory, and the
 /// access times that are not written yet.
@@ -87,7 +87,7 @@ struct StoreState {
         if let database { return database }
         if let unavailability, ContinuousClock.now < unavailability.retriesAt { return nil }
         try? FileManager.default.createDirectory(
-            atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true,
+            atPath: FilePath.folder(of: path), withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700])
         let database: OpenDatabase
         do throws(SQLiteFailure) {

@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 
 /// Whether two bodies have the same bytes.
 ///

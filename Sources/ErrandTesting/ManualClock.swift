@@ -1,5 +1,5 @@
 public import ErrandCore
-public import Foundation
+public import ErrandSystem
 
 /// A clock that advances only when the test advances it, so that tests do not wait for real time.
 ///

@@ -1,6 +1,6 @@
 import ErrandCore
+public import ErrandSystem
 public import ErrandTransport
-public import Foundation
 
 /// A receiver that records a transfer's calls and every violation of the ``TransferReceiver`` contract.
 public final class RecordingReceiver: TransferReceiver {

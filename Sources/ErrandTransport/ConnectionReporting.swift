@@ -1,4 +1,4 @@
-import Dispatch
+import ErrandSystem
 import Synchronization
 
 /// A transport that reports when its connections are opened and closed, for events and metrics.

@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 import Synchronization
 
 /// A body source over a regular file, which is read while it is sent.

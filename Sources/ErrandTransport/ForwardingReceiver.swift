@@ -1,5 +1,5 @@
 package import ErrandHTTP
-import Foundation
+import ErrandSystem
 
 /// A receiver that passes on to another receiver the calls that it does not implement itself.
 ///

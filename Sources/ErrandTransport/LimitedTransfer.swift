@@ -1,5 +1,5 @@
 import ErrandHTTP
-import Foundation
+import ErrandSystem
 import Synchronization
 
 /// A transfer that is paused by its receiver, by a bandwidth limit, or by both.

@@ -1,4 +1,4 @@
-import Foundation
+import ErrandSystem
 
 extension MultipartBody {
     /// Opens the body for one attempt.

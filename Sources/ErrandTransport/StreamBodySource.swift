@@ -1,4 +1,4 @@
-import Foundation
+import ErrandSystem
 import Synchronization
 
 /// A body source over an async sequence of chunks.

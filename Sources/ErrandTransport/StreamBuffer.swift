@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 
 /// The buffer between a stream of chunks and the transport that reads it: a pure state machine.
 ///

@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 
 /// A transfer that the reader of its body can continue on its own thread.
 package protocol ReadableTransfer: Transfer {

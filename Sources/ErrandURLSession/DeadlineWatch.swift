@@ -1,5 +1,5 @@
-import Dispatch
 import ErrandHTTP
+import ErrandSystem
 import ErrandTransport
 import Synchronization
 

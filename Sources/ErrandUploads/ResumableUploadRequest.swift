@@ -1,6 +1,6 @@
 public import Errand
 import ErrandCore
-public import Foundation
+public import ErrandSystem
 
 /// Uploads a file by the protocol tus 1.0, and continues it after an interruption.
 ///

@@ -1,5 +1,5 @@
 import ErrandHTTP
-import Foundation
+import ErrandSystem
 import HTTPTypes
 
 /// One request of the protocol tus 1.0.

@@ -1,5 +1,5 @@
 import ErrandHTTP
-import Foundation
+import ErrandSystem
 
 /// The state of one run of a resumable upload (tus 1.0); pure.
 ///

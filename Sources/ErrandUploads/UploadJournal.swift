@@ -1,6 +1,6 @@
 import ErrandCore
 import ErrandHTTP
-import Foundation
+import ErrandSystem
 
 /// The data required to continue an upload in another process: a small file, removed at the end.
 ///

@@ -1,7 +1,7 @@
 import Errand
 import ErrandCore
 import ErrandHTTP
-import Foundation
+import ErrandSystem
 import HTTPTypes
 import Synchronization
 

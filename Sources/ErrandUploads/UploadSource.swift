@@ -1,7 +1,6 @@
-import Dispatch
 import ErrandCore
 import ErrandHTTP
-import Foundation
+import ErrandSystem
 
 /// The open file of an upload, read in pieces.
 ///

@@ -1,5 +1,5 @@
 public import Errand
-public import Foundation
+public import ErrandSystem
 
 /// The result of a ``ResumableUploadRequest``: the upload as the server has it.
 public struct UploadedFile: Sendable, Hashable {

@@ -1,5 +1,5 @@
 package import ErrandHTTP
-import Foundation
+import ErrandSystem
 
 /// The opening handshake of a client over HTTP/1.1 (RFC 6455 §4.1), or HTTP/2 (RFC 8441).
 package struct WebSocketHandshake: Sendable {

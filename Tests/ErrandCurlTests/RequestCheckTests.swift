@@ -149,6 +149,21 @@ import Testing
         #expect(error?.attempts == 0)
     }
 
+    @Test func missingLibraryNamesThePackage() throws {
+        var library = CurlLibrary.linked
+        #expect(library.problem == nil)
+        library.problem = CurlLibrary.problem(isLoaded: false, version: 0)
+        let request = TransportRequest(url: try .test("http://example.test/"))
+        let error = #expect(throws: RequestError.self) {
+            try RequestCheck(library: library).check(request)
+        }
+        #expect(error?.code == .invalidConfiguration)
+        #expect(error?.message.contains("Install the package libcurl4") == true)
+        let old = CurlLibrary.problem(isLoaded: true, version: 0x07_4C_01)
+        #expect(old?.contains("libcurl 7.76.1 is too old") == true)
+        #expect(CurlLibrary.problem(isLoaded: true, version: 0x07_51_00) == nil)
+    }
+
     /// A libcurl without a feature; the request itself is correct.
     @Test func missingFeatureIsUnsupported() throws {
         func error(

@@ -1,5 +1,5 @@
 public import ErrandCore
-public import Foundation
+public import ErrandSystem
 
 extension RequestTask {
     /// The record of this task up to now; after the end, of the whole task.

@@ -1,5 +1,5 @@
 public import ErrandCore
-public import Foundation
+public import ErrandSystem
 
 /// The stored value of a request and then the value of the network.
 nonisolated struct Updates<Value: Sendable>: AsyncSequence {

@@ -1,6 +1,6 @@
 import ErrandCore
 import ErrandHTTP
-public import Foundation
+public import ErrandSystem
 
 /// Stores cookies in a file with one JSON object per line, readable for its owner only.
 ///
@@ -25,15 +25,16 @@ nonisolated public struct FileCookiePersistence: CookiePersistence {
     /// - Throws: ``RequestError`` with the code ``RequestError/Code/fileFailed`` if the file exists and cannot be read,
     ///   or if another user can have written it: if it is a link, belongs to another user, or is writable by others.
     public func load() throws -> [Cookie] {
-        let descriptor: Int32
+        let source: SourceFile
         do throws(FileAccess.Refusal) {
-            descriptor = try FileAccess.own(file.path)
+            source = try SourceFile(own: file.path)
         } catch {
             if error == .failed(ENOENT) || error == .failed(ENOTDIR) { return [] }
             throw error.error(file.path)
         }
-        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        let bytes = try handle.readToEnd() ?? Data()
+        guard let bytes = source.contents() else {
+            throw FileAccess.Refusal.failed(errno).error(file.path)
+        }
         let decoder = JSONReader()
         var cookies: [Cookie] = []
         var isBroken = false

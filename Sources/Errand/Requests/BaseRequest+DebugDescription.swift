@@ -1,4 +1,4 @@
-import Foundation
+import ErrandSystem
 
 extension BaseRequest: CustomDebugStringConvertible {
     /// The endpoint's name, the method, the URL without query, the names of the arguments, and the tag: no secrets.

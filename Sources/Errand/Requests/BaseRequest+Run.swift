@@ -1,5 +1,5 @@
-import Dispatch
 import ErrandCore
+import ErrandSystem
 
 /// One run of a request: its task, and the agent that performs it.
 nonisolated struct RequestRun: Sendable {

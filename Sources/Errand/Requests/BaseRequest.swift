@@ -1,5 +1,5 @@
-import Dispatch
 import ErrandCore
+import ErrandSystem
 
 /// The base class of endpoints.
 ///

@@ -1,5 +1,5 @@
-import Dispatch
 package import ErrandCore
+import ErrandSystem
 
 /// What each kind of composite does in a run.
 ///

@@ -1,5 +1,5 @@
-import Dispatch
 package import ErrandCore
+import ErrandSystem
 
 /// A batch, a chain or a graph: runs members as one unit.
 nonisolated open class CompositeRequest: RequestUnit {

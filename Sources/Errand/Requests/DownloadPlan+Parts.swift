@@ -1,5 +1,5 @@
 public import ErrandCore
-public import Foundation
+public import ErrandSystem
 
 extension DownloadPlan {
     /// Lists the part files in a folder, of downloads that run and of those that were interrupted.

@@ -1,4 +1,4 @@
-import Foundation
+import ErrandSystem
 import Synchronization
 
 /// How an endpoint came by its decoder.

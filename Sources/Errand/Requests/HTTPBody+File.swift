@@ -1,6 +1,6 @@
 import ErrandHTTP
+public import ErrandSystem
 import ErrandTransport
-public import Foundation
 
 nonisolated extension HTTPBody {
     /// Writes the body to a file, from which it can be sent repeatedly.
@@ -20,7 +20,7 @@ nonisolated extension HTTPBody {
             part = try FileAccess.temporary(beside: file.path, mode: 0o666)
         } catch { throw error.error(file.path, stage: .build) }
         do {
-            let handle = FileHandle(fileDescriptor: part.descriptor, closeOnDealloc: true)
+            let handle = OutputFile(descriptor: part.descriptor)
             try await Self.copy(source, to: handle)
             try handle.close()
             // An atomic replacement of an existing file.
@@ -38,11 +38,11 @@ nonisolated extension HTTPBody {
         return .file(file, contentType: contentType)
     }
 
-    private static func copy(_ source: any BodySource, to handle: FileHandle) async throws {
+    private static func copy(_ source: any BodySource, to handle: OutputFile) async throws {
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while true {
             switch buffer.withUnsafeMutableBytes({ source.read(into: $0) }) {
-            case .bytes(let count): try handle.write(contentsOf: buffer[..<count])
+            case .bytes(let count): try handle.write(Data(buffer[..<count]))
             case .end: return
             case .wait:
                 await withCheckedContinuation { continuation in

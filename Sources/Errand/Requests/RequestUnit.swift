@@ -1,5 +1,5 @@
-import Dispatch
 public import ErrandCore
+import ErrandSystem
 
 /// A request, a batch, a chain or a graph: what can be started, and be a member of a batch, a chain or a graph.
 ///

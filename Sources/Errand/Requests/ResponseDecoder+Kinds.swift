@@ -1,6 +1,6 @@
 import ErrandCore
 public import ErrandJSON
-public import Foundation
+public import ErrandSystem
 
 // Decoders for the most common kinds of output.
 

@@ -1,5 +1,5 @@
-public import Dispatch
 public import ErrandCore
+public import ErrandSystem
 
 /// What has a result: a request, a batch, a chain or a graph.
 ///

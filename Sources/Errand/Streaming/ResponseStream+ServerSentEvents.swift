@@ -1,5 +1,5 @@
 public import ErrandCore
-import Foundation
+import ErrandSystem
 import HTTPTypes
 
 extension ResponseStream {

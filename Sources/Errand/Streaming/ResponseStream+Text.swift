@@ -1,5 +1,5 @@
 public import ErrandCore
-public import Foundation
+public import ErrandSystem
 
 extension ResponseStream {
     /// The chunks of the body, as they arrive, after content decoding; none is empty.

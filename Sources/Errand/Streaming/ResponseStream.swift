@@ -1,5 +1,5 @@
 public import ErrandCore
-import Foundation
+import ErrandSystem
 import Synchronization
 
 /// A response whose body is read while it arrives.

@@ -1,5 +1,5 @@
 public import ErrandCore
-public import Foundation
+public import ErrandSystem
 
 extension Startable where Self: BaseRequest {
     /// Sends the request and returns its response as soon as the head is validated; the body is read from the result.

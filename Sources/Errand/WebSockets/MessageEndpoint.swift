@@ -1,6 +1,6 @@
 public import ErrandCore
+import ErrandSystem
 import ErrandWebSocket
-import Foundation
 
 /// An endpoint that is a WebSocket: a subclass of ``BaseRequest``, or of your own base class.
 ///

@@ -1,6 +1,6 @@
 public import ErrandCore
+public import ErrandSystem
 import ErrandWebSocket
-public import Foundation
 
 /// An open WebSocket of a ``MessageEndpoint``.
 ///

@@ -1,5 +1,5 @@
 public import ErrandCore
-import Foundation
+import ErrandSystem
 
 extension Startable where Self: BaseRequest & MessageEndpoint {
     /// The connections of an endpoint, one after another: a lost one is replaced.

@@ -1,7 +1,7 @@
 import ErrandCore
+import ErrandSystem
 import ErrandTransport
 import ErrandWebSocket
-import Foundation
 import Synchronization
 
 /// The connection of one WebSocket between its transfer, which delivers bytes and takes them, and its users.

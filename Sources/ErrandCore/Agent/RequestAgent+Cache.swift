@@ -1,5 +1,5 @@
+public import ErrandSystem
 import ErrandTransport
-public import Foundation
 import Synchronization
 
 extension RequestAgent {

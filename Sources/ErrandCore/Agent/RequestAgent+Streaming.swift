@@ -1,5 +1,5 @@
+import ErrandSystem
 import ErrandTransport
-import Foundation
 
 /// A streamed request whose response head has been validated.
 package struct OpenedStream: Sendable {

@@ -1,5 +1,5 @@
+import ErrandSystem
 public import ErrandTransport
-import Foundation
 import Synchronization
 
 /// Runs requests.

@@ -1,5 +1,5 @@
 public import ErrandHTTP
-import Foundation
+import ErrandSystem
 import HTTPTypes
 
 /// A complete request that is sent as it is, without the endpoint's URL, method, headers and body.

@@ -1,5 +1,5 @@
 import ErrandHTTP
-import Foundation
+import ErrandSystem
 import HTTPTypes
 
 /// The header fields that every request sends unless it overrides them.

@@ -1,5 +1,5 @@
 package import ErrandHTTP
-import Foundation
+import ErrandSystem
 import Synchronization
 
 /// The URLs that were parsed or joined recently.

@@ -1,5 +1,5 @@
 public import ErrandHTTP
-public import Foundation
+public import ErrandSystem
 
 extension Arguments {
     /// The part of a request that contains the arguments.

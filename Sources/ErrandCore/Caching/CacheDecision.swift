@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 
 /// The cache settings of one request.
 ///

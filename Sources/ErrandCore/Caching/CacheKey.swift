@@ -1,4 +1,4 @@
-import Foundation
+import ErrandSystem
 
 /// Identifies a stored response by the canonical form of the final request.
 ///

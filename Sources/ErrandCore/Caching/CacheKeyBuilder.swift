@@ -1,4 +1,4 @@
-import Foundation
+import ErrandSystem
 package import HTTPTypes
 
 /// Makes the cache key of a final request.

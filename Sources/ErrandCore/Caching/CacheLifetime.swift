@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 package import HTTPTypes
 
 /// Calculates the freshness lifetime and the age of a response (RFC 9111 §4.2); pure.

@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 package import HTTPTypes
 
 /// Decides whether a stored response is fresh, may be used stale, or needs revalidation (RFC 9111

@@ -1,5 +1,5 @@
 package import ErrandHTTP
-public import Foundation
+public import ErrandSystem
 
 extension ResponseStore {
     /// A key of this process: entries with credentials are not found after its end.

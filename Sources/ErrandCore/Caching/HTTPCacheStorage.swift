@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 package import HTTPTypes
 
 /// Decides which responses a private cache stores, and with which headers (RFC 9111 §3); pure.

@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandSystem
 import Synchronization
 
 /// A store in memory: for tests, and for responses that must not be written to a disk.

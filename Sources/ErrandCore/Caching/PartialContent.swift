@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 package import HTTPTypes
 
 /// A stored part of a representation, and its combination with another part (RFC 9111 §3.3, §3.4);

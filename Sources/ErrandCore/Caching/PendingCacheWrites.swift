@@ -1,5 +1,5 @@
 import ErrandHTTP
-package import Foundation
+package import ErrandSystem
 import Synchronization
 
 /// A queue of writes to the store.

@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandSystem
 public import HTTPTypes
 
 /// Stores responses between requests.

@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 package import HTTPTypes
 
 /// Validates stored responses with conditional requests and `HEAD` (RFC 9111 §4.3); pure.

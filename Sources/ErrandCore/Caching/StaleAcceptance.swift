@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 package import HTTPTypes
 
 /// The staleness of stored responses that a lookup without the network accepts; pure.

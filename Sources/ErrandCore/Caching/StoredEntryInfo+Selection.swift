@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandSystem
 
 extension StoredEntryInfo {
     /// A selection of stored responses; a response must meet every condition that is set.

@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandSystem
 
 extension StoredResponse {
     /// A body that is read in parts, so that it is never in memory as a whole.

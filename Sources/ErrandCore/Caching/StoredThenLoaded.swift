@@ -1,5 +1,5 @@
 package import ErrandHTTP
-import Foundation
+import ErrandSystem
 
 /// The order of deliveries of a request that uses a stored response first and then the network; pure.
 ///

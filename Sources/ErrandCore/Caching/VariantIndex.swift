@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 
 /// The `Vary` fields of the variants that are stored for a URL.
 ///

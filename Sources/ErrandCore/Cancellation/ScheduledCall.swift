@@ -1,5 +1,5 @@
-import Dispatch
 package import ErrandHTTP
+import ErrandSystem
 import Synchronization
 
 /// A call at a later time, for time limits.

@@ -1,5 +1,5 @@
 public import ErrandJSON
-public import Foundation
+public import ErrandSystem
 
 /// How JSON is written and read: the strategies of both directions, and the place of the output.
 ///

@@ -1,6 +1,6 @@
 package import ErrandJSON
+import ErrandSystem
 package import ErrandTransport
-import Foundation
 public import HTTPTypes
 
 /// Everything that one request sends and accepts: a value, made once for each start.

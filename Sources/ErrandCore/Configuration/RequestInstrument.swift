@@ -1,5 +1,5 @@
+package import ErrandSystem
 package import ErrandTransport
-package import Foundation
 
 /// A listener that also observes each transfer and may add headers to it; `ErrandObservability` implements it.
 package protocol RequestInstrument: RequestEventListener {

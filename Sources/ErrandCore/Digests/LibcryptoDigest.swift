@@ -1,14 +1,22 @@
 #if os(Linux)
     package import ErrandHTTP
     import ErrandOpenSSL
+    import Synchronization
 
     /// A digest of OpenSSL's libcrypto, which is looked up at run time: no header and no link is needed.
     // @unchecked: libcrypto's context is used only by the value's one owner, which a lock protects.
     package final class LibcryptoDigest: StreamingDigest, @unchecked Sendable {
         /// Those of a library that the process has loaded already, as libcurl's TLS does: a second version beside it would
         /// cost memory and could contradict its configuration.
-        private static let functions: OpenSSL.Digests? =
-            OpenSSL.loadedCrypto().flatMap { try? $0.functions() }
+        private static let found = Mutex<OpenSSL.Digests?>(nil)
+
+        /// Searched again while the process has none: libcurl is loaded by the first request.
+        private static var functions: OpenSSL.Digests? {
+            found.withLock { found in
+                if found == nil { found = OpenSSL.loadedCrypto().flatMap { try? $0.functions() } }
+                return found
+            }
+        }
 
         private let functions: OpenSSL.Digests
         private let context: OpenSSL.Object

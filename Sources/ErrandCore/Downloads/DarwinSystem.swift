@@ -1,5 +1,5 @@
 #if canImport(Darwin)
-    import Foundation
+    import ErrandSystem
 
     /// System calls of Apple platforms that the safety of downloads needs.
     enum DarwinSystem {

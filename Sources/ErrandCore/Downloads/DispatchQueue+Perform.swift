@@ -1,5 +1,5 @@
-package import Dispatch
 package import ErrandHTTP
+package import ErrandSystem
 
 extension DispatchQueue {
     /// Performs blocking work on the queue; the caller is suspended, so no thread of the cooperative pool is blocked.

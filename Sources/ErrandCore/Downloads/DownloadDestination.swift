@@ -1,5 +1,5 @@
 package import ErrandHTTP
-package import Foundation
+package import ErrandSystem
 package import HTTPTypes
 
 /// The paths of a download: the finished file, the part file, and the journal.
@@ -135,9 +135,8 @@ package struct DownloadDestination: Sendable, Hashable {
 
     /// Whether the URL is that of an existing folder.
     package static func isDirectory(_ url: URL) -> Bool {
-        var isDirectory: ObjCBool = false
-        return FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory)
-            && isDirectory.boolValue
+        var status = stat()
+        return stat(url.path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
     private static func directory(_ file: URL) -> RequestError {

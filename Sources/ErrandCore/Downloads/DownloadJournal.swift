@@ -1,5 +1,5 @@
 package import ErrandHTTP
-package import Foundation
+package import ErrandSystem
 package import HTTPTypes
 
 /// The data required to resume a part file: written beside it, removed with it.

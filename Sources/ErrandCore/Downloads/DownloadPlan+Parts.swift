@@ -1,5 +1,5 @@
 import ErrandHTTP
-public import Foundation
+public import ErrandSystem
 
 extension DownloadPlan {
     /// A download that has not ended successfully: its part file and what the journal records about it.

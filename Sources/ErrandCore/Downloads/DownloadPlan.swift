@@ -1,5 +1,5 @@
 public import ErrandHTTP
-public import Foundation
+public import ErrandSystem
 
 /// The destination of a download, and the rules for its file.
 ///

@@ -1,5 +1,5 @@
 package import ErrandHTTP
-import Foundation
+import ErrandSystem
 package import HTTPTypes
 import Synchronization
 

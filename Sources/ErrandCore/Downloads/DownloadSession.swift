@@ -1,5 +1,5 @@
 package import ErrandHTTP
-package import Foundation
+package import ErrandSystem
 import Synchronization
 
 /// A download over all attempts of its request: the open part file, the plan of its ranges, what the responses have said

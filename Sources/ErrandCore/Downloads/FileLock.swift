@@ -1,5 +1,5 @@
 package import ErrandHTTP
-package import Foundation
+package import ErrandSystem
 import Synchronization
 
 /// Locks a part file for one download: within this process by path, among processes by `flock`.
@@ -37,7 +37,7 @@ package enum FileLock {
 
     package static func close(_ descriptor: Int32, _ url: URL) {
         guard descriptor >= 0 else { return }
-        Foundation.close(descriptor)
+        ErrandSystem.close(descriptor)
         lockedPaths.withLock { _ = $0.remove(url.path) }
     }
 
@@ -54,7 +54,7 @@ package enum FileLock {
                 throw error.error(url.path, advice: "Choose a writable destination.")
             }
             if flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK {
-                Foundation.close(descriptor)
+                ErrandSystem.close(descriptor)
                 throw busy(url)
             }
             switch identity(descriptor, url.path) {
@@ -68,7 +68,7 @@ package enum FileLock {
                 unlink(url.path)
             case .replaced: break
             }
-            Foundation.close(descriptor)
+            ErrandSystem.close(descriptor)
         }
         throw busy(url)
     }

@@ -1,5 +1,5 @@
 package import ErrandHTTP
-package import Foundation
+package import ErrandSystem
 
 /// Renames a complete part file to its destination atomically, by the policy for existing files.
 package enum FilePlacement {

@@ -1,5 +1,5 @@
 import ErrandHTTP
-package import Foundation
+package import ErrandSystem
 
 /// Replaces a small file as a whole, so that a killed process leaves the old or the new one.
 package enum FileReplacement {
@@ -32,7 +32,7 @@ package enum FileReplacement {
             let new = try FileAccess.temporary(beside: path, reusing: fixed)
             (file, temporary) = (new.descriptor, new.path)
         } catch { throw Failure(stage: .create, code: error.code) }
-        let count = data.withUnsafeBytes { Foundation.write(file, $0.baseAddress, $0.count) }
+        let count = data.withUnsafeBytes { ErrandSystem.write(file, $0.baseAddress, $0.count) }
         // A short write does not set errno; the disk is full.
         var code = count < 0 ? errno : ENOSPC
         var isSafe = count == data.count

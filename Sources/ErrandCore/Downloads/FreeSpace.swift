@@ -1,5 +1,5 @@
 package import ErrandHTTP
-import Foundation
+import ErrandSystem
 
 /// The free space of a file system, compared with what a download needs.
 package enum FreeSpace {

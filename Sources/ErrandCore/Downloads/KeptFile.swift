@@ -1,6 +1,5 @@
-import Dispatch
 package import ErrandHTTP
-package import Foundation
+package import ErrandSystem
 
 /// An existing file that is the result of a download, by the policy ``DownloadPlan/ExistingFile/keep``.
 package enum KeptFile {

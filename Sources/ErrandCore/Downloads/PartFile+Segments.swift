@@ -1,5 +1,5 @@
 package import ErrandHTTP
-package import Foundation
+package import ErrandSystem
 import Synchronization
 
 /// Part files with gaps, which several requests fill.

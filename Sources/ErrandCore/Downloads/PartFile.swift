@@ -1,6 +1,5 @@
-import Dispatch
 package import ErrandHTTP
-import Foundation
+import ErrandSystem
 import Synchronization
 
 /// The open and locked part file of a download, until it is complete.

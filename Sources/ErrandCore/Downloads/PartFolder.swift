@@ -1,5 +1,5 @@
 package import ErrandHTTP
-package import Foundation
+package import ErrandSystem
 
 /// The part files of a folder.
 package enum PartFolder {

@@ -1,5 +1,5 @@
 import ErrandHTTP
-import Foundation
+import ErrandSystem
 
 /// The bytes that the requests of a segmented download have written: a file beside the journal, changed after each write.
 ///
@@ -38,7 +38,7 @@ struct SegmentTable: Sendable {
         let count = pwrite(descriptor, bytes, bytes.count, 0)
         guard count == bytes.count, rename(temporary, path) == 0 else {
             let failure = count >= 0 && count < bytes.count ? POSIXError(.ENOSPC) : error()
-            Foundation.close(descriptor)
+            ErrandSystem.close(descriptor)
             unlink(temporary)
             throw failure
         }
@@ -60,7 +60,7 @@ struct SegmentTable: Sendable {
         }
     }
 
-    func close() { Foundation.close(descriptor) }
+    func close() { ErrandSystem.close(descriptor) }
 
     /// Reads the table of a journal; empty if there is none, or if it belongs to another journal.
     static func read(at path: String, name: String, below end: Int64) -> [Range<Int64>] {

@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 
 /// Compares the bytes that were requested again with the end of the part file; pure.
 package struct TailOverlap: Sendable {

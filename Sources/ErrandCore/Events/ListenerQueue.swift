@@ -1,4 +1,4 @@
-import Dispatch
+import ErrandSystem
 import Synchronization
 
 /// Runs listener code for transfer events on threads of its own.

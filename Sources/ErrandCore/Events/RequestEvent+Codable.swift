@@ -1,5 +1,5 @@
 import ErrandHTTP
-import Foundation
+import ErrandSystem
 import HTTPTypes
 
 /// The form as JSON, for files and other processes; ``RequestEvent/metadata``, ``RequestEvent/response`` and the payloads

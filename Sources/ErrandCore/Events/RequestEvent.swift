@@ -1,5 +1,5 @@
 public import ErrandHTTP
-public import Foundation
+public import ErrandSystem
 public import HTTPTypes
 
 /// An event of a request, with a timestamp.

@@ -1,5 +1,5 @@
 package import ErrandHTTP
-package import Foundation
+package import ErrandSystem
 package import HTTPTypes
 
 /// Decides whether a failed attempt is retried; pure.

@@ -1,6 +1,6 @@
 package import ErrandHTTP
+package import ErrandSystem
 import ErrandTransport
-package import Foundation
 
 extension BodyChannel {
     /// The number of bytes that are read at once (256 KiB).

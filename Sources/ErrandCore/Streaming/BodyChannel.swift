@@ -1,5 +1,5 @@
+package import ErrandSystem
 package import ErrandTransport
-package import Foundation
 import Synchronization
 
 /// The body of a response between its transfer, which delivers bytes on any thread, and one reader.

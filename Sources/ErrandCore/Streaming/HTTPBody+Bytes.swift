@@ -1,6 +1,6 @@
 public import ErrandHTTP
+public import ErrandSystem
 import ErrandTransport
-public import Foundation
 
 extension HTTPBody {
     /// Reads the whole body, for example to sign or encrypt it in a request processor.

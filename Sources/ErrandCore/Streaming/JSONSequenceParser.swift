@@ -1,6 +1,6 @@
 package import ErrandHTTP
 package import ErrandJSON
-import Foundation
+import ErrandSystem
 
 /// Separates the texts of a JSON text sequence (RFC 7464, `application/json-seq`).
 ///

@@ -1,5 +1,5 @@
 package import ErrandHTTP
-import Foundation
+import ErrandSystem
 
 /// Separates the lines of a byte stream whose chunks may be split anywhere.
 ///

@@ -1,5 +1,5 @@
 package import ErrandHTTP
-package import Foundation
+package import ErrandSystem
 
 /// Finds lines of bytes; several short lines are slices of one copy, because an allocation for each of
 /// them costs more than the search.

@@ -1,5 +1,5 @@
+import ErrandSystem
 import ErrandTransport
-import Foundation
 
 extension Response {
     /// The channel of a streamed body; `nil` if the body is complete.

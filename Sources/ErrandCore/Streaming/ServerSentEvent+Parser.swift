@@ -1,5 +1,5 @@
 public import ErrandHTTP
-public import Foundation
+public import ErrandSystem
 
 extension ServerSentEvent {
     /// Parses an event stream whose chunks may be split anywhere (HTML standard, §9.2.6).

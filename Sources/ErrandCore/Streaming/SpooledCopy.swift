@@ -1,5 +1,5 @@
 import ErrandHTTP
-package import Foundation
+package import ErrandSystem
 import Synchronization
 
 /// A copy of a body: in memory up to 64 KiB, beyond that in a file without a name, which the system
@@ -91,6 +91,6 @@ package final class SpooledCopy: Sendable {
 
     /// Opens a file that has no name any more; -1 if that is not possible.
     private static func unnamedFile() -> Int32 {
-        (try? FileAccess.unnamed(in: NSTemporaryDirectory(), as: "errand-copy")) ?? -1
+        (try? FileAccess.unnamed(in: FileAccess.temporaryFolder, as: "errand-copy")) ?? -1
     }
 }

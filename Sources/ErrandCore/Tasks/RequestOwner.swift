@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 import Synchronization
 
 /// Cancels the tasks that are bound to it when it is deallocated.

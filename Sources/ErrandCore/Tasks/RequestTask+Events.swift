@@ -1,5 +1,5 @@
+import ErrandSystem
 import ErrandTransport
-import Foundation
 import Synchronization
 
 extension RequestTask {

@@ -1,5 +1,5 @@
+public import ErrandSystem
 public import ErrandTransport
-public import Foundation
 import Synchronization
 
 /// One run of a request, a batch, a chain or a graph, as `start` returns it.

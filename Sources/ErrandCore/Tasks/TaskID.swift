@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 import Synchronization
 
 /// Creates identifiers from random bits, which are the same for the whole process, and a counter.

@@ -1,5 +1,5 @@
+import ErrandSystem
 import ErrandTransport
-import Foundation
 import Synchronization
 
 /// Collects the response of a transfer, in memory or in a sink, and resumes the waiting step at the end.

@@ -1,7 +1,7 @@
 // Performance annotations: decisions 10 and 17.
 
+import ErrandSystem
 import ErrandTransport
-import Foundation
 
 /// The last step: starts the transfer and waits for its end.
 package final class TransportStep: Step {

@@ -1,5 +1,5 @@
+public import ErrandSystem
 public import ErrandTransport
-public import Foundation
 
 /// Compresses request bodies with gzip or deflate, using the system's zlib.
 ///

@@ -1,7 +1,7 @@
 #if os(Linux)
     import ErrandHTTP
     import ErrandOpenSSL
-    import Foundation
+    import ErrandSystem
 
     /// The reason why libcurl cannot use a client certificate.
     enum ClientIdentityFault: Sendable, Hashable {

@@ -1,5 +1,5 @@
+import ErrandSystem
 package import ErrandTransport
-import Foundation
 
 /// Translates address overrides into the text of libcurl's options, without using libcurl.
 package enum AddressOverride {
@@ -84,34 +84,42 @@ package enum AddressOverride {
         }
 
         private let handle: UnsafeMutableRawPointer
+        private let curl: Curl
 
-        init(_ handle: UnsafeMutableRawPointer) { self.handle = handle }
+        init(_ handle: UnsafeMutableRawPointer, _ curl: Curl) {
+            self.handle = handle
+            self.curl = curl
+        }
 
         // MARK: - Options of all connections
 
         /// Sets the options that do not depend on the request.
         func setDefaults() throws(RequestError) {
-            try expect(errand_set_string(handle, CURLOPT_PROTOCOLS_STR, "http,https"))
+            if CurlLibrary.linked.namesProtocols {
+                try set(errand_option_protocol_names, "http,https")
+            } else {
+                try set(errand_option_protocols, Int(CURLPROTO_HTTP | CURLPROTO_HTTPS))
+            }
             try set(CURLOPT_NOSIGNAL, 1)
             try set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
             try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-            // Without this option, abandoning a name lookup would block the loop until the resolver
-            // has finished.
-            try set(CURLOPT_QUICK_EXIT, 1)
+            // Without this option, before libcurl 7.87, abandoning a name lookup blocks the loop until
+            // the resolver has finished.
+            if CurlLibrary.linked.hasQuickExit { try set(errand_option_quick_exit, 1) }
             if CurlLibrary.linked.hasBundle {
                 // libcurl caches the parsed bundle for all connections, unless a directory is set.
-                try expect(errand_set_string(handle, CURLOPT_CAPATH, nil))
+                try set(CURLOPT_CAPATH, nil)
             }
             if CurlLibrary.linked.hasSecureProxies {
                 try set(CURLOPT_PROXY_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
                 if CurlLibrary.linked.hasBundle {
-                    try expect(errand_set_string(handle, CURLOPT_PROXY_CAPATH, nil))
+                    try set(CURLOPT_PROXY_CAPATH, nil)
                 }
             }
             try setSharedAuthorities()
             // The options name the proxy; libcurl must not read the environment.
-            try expect(errand_set_string(handle, CURLOPT_PROXY, ""))
-            try expect(errand_set_string(handle, CURLOPT_NOPROXY, ""))
+            try set(CURLOPT_PROXY, "")
+            try set(CURLOPT_NOPROXY, "")
         }
 
         /// Lets libcurl load only the placeholder of ``SystemAuthorities``, where they are used.
@@ -168,10 +176,10 @@ package enum AddressOverride {
                 let route = AddressOverride.route(to: url, options)
             else { return }
             lists.connectTo.append(route.connectTo)
-            try expect(errand_set_pointer(handle, CURLOPT_CONNECT_TO, lists.connectTo.chain()))
+            try set(CURLOPT_CONNECT_TO, lists.connectTo.chain())
             if let line = route.resolve {
                 lists.resolve.append(line)
-                try expect(errand_set_pointer(handle, CURLOPT_RESOLVE, lists.resolve.chain()))
+                try set(CURLOPT_RESOLVE, lists.resolve.chain())
             }
         }
 
@@ -214,7 +222,7 @@ package enum AddressOverride {
                 try set(names.authorityFile, file)
                 // The placeholder's bytes take precedence over the file.
                 if SystemAuthorities.shared != nil {
-                    try expect(errand_set_pointer(handle, names.authorities, nil))
+                    try set(names.authorities, nil)
                 }
             }
             if let text {
@@ -263,16 +271,19 @@ package enum AddressOverride {
         // MARK: - Setting options
 
         func set(_ option: CURLoption, _ value: Int) throws(RequestError) {
-            try expect(errand_set_long(handle, option, value))
+            try expect(curl.set(handle, option, value))
         }
 
-        private func set(_ option: CURLoption, _ value: String) throws(RequestError) {
-            try expect(value.withCString { errand_set_string(handle, option, $0) })
+        func set(_ option: CURLoption, _ value: String) throws(RequestError) {
+            try expect(curl.set(handle, option, value))
+        }
+
+        func set(_ option: CURLoption, _ value: UnsafeRawPointer?) throws(RequestError) {
+            try expect(curl.set(handle, option, value))
         }
 
         private func set(_ option: CURLoption, _ value: Data) throws(RequestError) {
-            try expect(
-                value.withUnsafeBytes { errand_set_blob(handle, option, $0.baseAddress, $0.count) })
+            try expect(curl.set(handle, option, value))
         }
 
         /// Throws if libcurl does not accept an option.

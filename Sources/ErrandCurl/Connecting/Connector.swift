@@ -25,6 +25,7 @@
         let key: ConnectionKey
         /// The number of the request for which the connect was started.
         let ticket: UInt64
+        let curl: Curl
         let handle: UnsafeMutableRawPointer
         unowned(unsafe) let multi: MultiHandle
         private let errorText = UnsafeMutablePointer<CChar>.allocate(
@@ -41,7 +42,10 @@
         init(
             _ key: ConnectionKey, _ ticket: UInt64, limit: Duration?, multi: MultiHandle
         ) throws(RequestError) {
-            guard let handle = curl_easy_init() else { throw CurlFailure.cannotStart }
+            guard let curl = multi.curl, let handle = curl.curl_easy_init() else {
+                throw CurlFailure.cannotStart
+            }
+            self.curl = curl
             self.key = key
             self.ticket = ticket
             self.handle = handle
@@ -52,11 +56,12 @@
             do throws(RequestError) {
                 try applyOptions(limit)
             } catch {
-                curl_easy_cleanup(handle)
+                curl.curl_easy_cleanup(handle)
                 throw error
             }
-            guard let owner = multi.handle, curl_multi_add_handle(owner, handle) == CURLM_OK else {
-                curl_easy_cleanup(handle)
+            guard let owner = multi.handle, curl.curl_multi_add_handle(owner, handle) == CURLM_OK
+            else {
+                curl.curl_easy_cleanup(handle)
                 throw CurlFailure.cannotStart
             }
         }
@@ -101,7 +106,7 @@
             } else {
                 early = []
             }
-            let tls = errand_get_tls(handle)
+            let tls = curl.tls(handle)
             var speaksHTTP2 = key.version == .priorKnowledge
             if let library = TLSLibrary.loaded, let tls {
                 library.allowMovedWrites(on: tls)
@@ -116,7 +121,7 @@
         /// Reads bytes that TLS has protected.
         func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadResult {
             var count = 0
-            let result = curl_easy_recv(handle, buffer.baseAddress, buffer.count, &count)
+            let result = curl.curl_easy_recv(handle, buffer.baseAddress, buffer.count, &count)
             if result == CURLE_AGAIN { return .nothing }
             guard result == CURLE_OK else { return .failed }
             return count > 0 ? .bytes(count) : .end
@@ -125,11 +130,10 @@
         /// Takes over the socket of an established connection and ends the connector; returns -1 if
         /// that fails.
         private func takeSocket() -> Int32 {
-            var socket: curl_socket_t = -1
-            errand_get_socket(handle, &socket)
+            var socket = curl.socket(handle)
             recordFacts()
             multi.socketToKeep = socket
-            curl_multi_remove_handle(multi.handle, handle)
+            _ = curl.curl_multi_remove_handle(multi.handle, handle)
             // If libcurl has not closed the socket, it still owns it, and a duplicate is used.
             if socket >= 0, multi.socketToKeep >= 0 {
                 multi.sockets.unwatch(socket)
@@ -138,7 +142,7 @@
                 if socket >= 0 { multi.loop.connections.opened() }
             }
             multi.socketToKeep = -1
-            curl_easy_cleanup(handle)
+            curl.curl_easy_cleanup(handle)
             guard socket >= 0 else { return -1 }
             let flags = fcntl(socket, F_GETFL)
             _ = fcntl(socket, F_SETFL, flags | O_NONBLOCK)
@@ -148,8 +152,7 @@
         /// Takes over a connection whose handle carries its bytes; returns its socket, or -1 if it
         /// is closed already.
         private func keepHandle() -> Int32 {
-            var socket: curl_socket_t = -1
-            errand_get_socket(handle, &socket)
+            let socket = curl.socket(handle)
             recordFacts()
             guard socket >= 0 else {
                 cancel()
@@ -163,8 +166,8 @@
 
         /// Closes the connection and ends the connector.
         func cancel() {
-            curl_multi_remove_handle(multi.handle, handle)
-            curl_easy_cleanup(handle)
+            _ = curl.curl_multi_remove_handle(multi.handle, handle)
+            curl.curl_easy_cleanup(handle)
         }
 
         // MARK: - Errors
@@ -205,27 +208,23 @@
         private func context(
             for request: TransportRequest, _ proxy: ProxyRoute?, _ isConnected: Bool
         ) -> CurlFailure.Context {
-            var proxyResponse = 0
-            errand_get_long(handle, CURLINFO_HTTP_CONNECTCODE, &proxyResponse)
-            var proxyVerification = 0
-            errand_get_long(handle, CURLINFO_PROXY_SSL_VERIFYRESULT, &proxyVerification)
             return CurlFailure.Context(
                 request: request, text: String(cString: errorText),
                 alert: trust.observer?.alert ?? 0, isConnected: isConnected,
-                proxyResponse: proxyResponse,
-                proxyVerification: proxyVerification, proxy: proxy, lacksResources: lacksResources)
+                proxyResponse: curl.number(handle, CURLINFO_HTTP_CONNECTCODE),
+                proxyVerification: curl.number(handle, CURLINFO_PROXY_SSL_VERIFYRESULT),
+                proxy: proxy, lacksResources: lacksResources)
         }
 
         private func recordFacts() {
             facts.nameLookedUp = duration(CURLINFO_NAMELOOKUP_TIME_T)
             facts.connected = duration(CURLINFO_CONNECT_TIME_T)
             facts.secured = key.isSecure ? duration(CURLINFO_APPCONNECT_TIME_T) : nil
-            facts.peer = multi.peer.text(of: handle)
+            facts.peer = multi.peer.text(of: handle, curl)
         }
 
         private func duration(_ info: CURLINFO) -> Duration? {
-            var microseconds: curl_off_t = 0
-            errand_get_offset(handle, info, &microseconds)
+            let microseconds = curl.offset(handle, info)
             return microseconds > 0 ? .microseconds(microseconds) : nil
         }
 
@@ -233,9 +232,9 @@
 
         private func applyOptions(_ limit: Duration?) throws(RequestError) {
             let context = Unmanaged.passUnretained(self).toOpaque()
-            let options = ConnectOptions(handle)
+            let options = ConnectOptions(handle, curl)
             try options.setDefaults()
-            try options.expect(errand_set_string(handle, CURLOPT_URL, key.url.description))
+            try options.set(CURLOPT_URL, key.url.description)
             try options.set(CURLOPT_CONNECT_ONLY, 1)
             // The minimum, for what a proxy says before the tunnel. Over TLS libcurl 7.88 reads at
             // most this number of bytes at once, for the engine too. The memory exists while connecting.
@@ -247,24 +246,21 @@
             if key.route == .tunnel { try options.set(CURLOPT_HTTPPROXYTUNNEL, 1) }
             try options.set(
                 CURLOPT_CONNECTTIMEOUT_MS, limit?.wholeMilliseconds ?? Int(Int32.max))
-            try options.expect(errand_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText))
-            try options.expect(errand_set_pointer(handle, CURLOPT_OPENSOCKETDATA, context))
-            try options.expect(errand_set_open_callback(handle, onConnectorOpen))
+            try options.set(CURLOPT_ERRORBUFFER, errorText)
+            try options.set(CURLOPT_OPENSOCKETDATA, context)
+            try options.expect(curl.setCallback(handle, onConnectorOpen))
             // libcurl may close a socket after the connector has ended.
-            try options.expect(
-                errand_set_pointer(
-                    handle, CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(multi).toOpaque()))
-            try options.expect(errand_set_close_callback(handle, onConnectorClose))
+            try options.set(
+                CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(multi).toOpaque())
+            try options.expect(curl.setCallback(handle, onConnectorClose))
             if key.usesTLS {
                 // Only OpenSSL shows its contexts.
                 if TLSLibrary.loaded != nil {
-                    try options.expect(
-                        errand_set_pointer(handle, CURLOPT_SSL_CTX_DATA, context))
-                    try options.expect(
-                        errand_set_tls_context_callback(handle, onConnectorHandshake))
+                    try options.set(CURLOPT_SSL_CTX_DATA, context)
+                    try options.expect(curl.setCallback(handle, onConnectorHandshake))
                 }
                 let share = multi.sessions.share(for: key.host.name)
-                try options.expect(errand_set_pointer(handle, CURLOPT_SHARE, share))
+                try options.set(CURLOPT_SHARE, share)
                 if !multi.sessions.isEnabled {
                     try options.set(CURLOPT_SSL_SESSIONID_CACHE, 0)
                 }

@@ -242,7 +242,9 @@
     extension CurlError {
         fileprivate init(_ result: CURLcode) {
             self.init(
-                code: Int(result.rawValue), text: String(cString: curl_easy_strerror(result)))
+                code: Int(result.rawValue),
+                text: Curl.loaded?.curl_easy_strerror(result).map { String(cString: $0) }
+                    ?? "unknown error")
         }
     }
 #endif

@@ -9,7 +9,7 @@
     /// functions.
     enum LibcurlOpenSSL {
         static let library: OpenSSL? = {
-            let text = errand_version_info()?.pointee.ssl_version.map { String(cString: $0) }
+            let text = Curl.loaded?.information?.ssl_version.map { String(cString: $0) }
             return version(in: text ?? "").flatMap { OpenSSL(loaded: $0) }
         }()
 

@@ -8,6 +8,8 @@
         unowned(unsafe) let loop: EventLoop
         /// `nil` if memory is short.
         private(set) var handle: UnsafeMutableRawPointer?
+        /// `nil` if it is not installed.
+        let curl: Curl?
         /// TLS sessions for new connections.
         let sessions: TLSSessionCache
         @exclusivity(unchecked) var sockets: SocketTable
@@ -23,22 +25,22 @@
         init(loop: EventLoop, resumesSessions: Bool) {
             self.loop = loop
             sockets = SocketTable(poll: loop.poll)
-            sessions = TLSSessionCache(isEnabled: resumesSessions)
-            CurlLibrary.initialize()
-            handle = curl_multi_init()
-            guard let handle else { return }
+            curl = CurlLibrary.initialized
+            sessions = TLSSessionCache(curl, isEnabled: resumesSessions)
+            guard let curl, let handle = curl.curl_multi_init() else { return }
+            self.handle = handle
             let context = Unmanaged.passUnretained(self).toOpaque()
-            _ = errand_multi_set_callbacks(handle, onSocket, onTimer, context)
+            curl.setMultiCallbacks(handle, onSocket, onTimer, context)
             // libcurl counts the connections whose handles carry their bytes, and must not close them; the pool
             // limits their number.
-            _ = errand_multi_set_long(handle, CURLMOPT_MAXCONNECTS, Int(Int32.max))
+            curl.setMulti(handle, CURLMOPT_MAXCONNECTS, Int(Int32.max))
         }
 
         /// Frees libcurl's handles; no connection is left.
         ///
         /// It invokes callbacks, so `deinit` would be too late.
         func cleanUp() {
-            if let handle { curl_multi_cleanup(handle) }
+            if let handle { _ = curl?.curl_multi_cleanup(handle) }
             handle = nil
             reportClosed()
             sessions.close()
@@ -71,18 +73,20 @@
         private func call(_ socket: Int32, _ action: Int32 = 0) {
             var running: Int32 = 0
             let abandoned = sockets.abandonedConnects
-            curl_multi_socket_action(handle, socket, action, &running)
+            guard let curl, let handle else { return }
+            _ = curl.curl_multi_socket_action(handle, socket, action, &running)
             // When libcurl 7.88 gives up an address after its part of the connect limit, it sets no
             // timer for the connect to the next one.
             if socket == CURL_SOCKET_TIMEOUT, sockets.abandonedConnects != abandoned {
-                errand_multi_run_all(handle, &running)
+                // Deprecated for its cost; nothing replaces it where libcurl has missed an event.
+                _ = curl.curl_multi_socket_all(handle, &running)
             }
         }
 
         /// The next connect that has ended, and its result.
         func nextFinished() -> (handle: UnsafeMutableRawPointer, result: CURLcode)? {
             var left: Int32 = 0
-            while let handle, let message = curl_multi_info_read(handle, &left) {
+            while let handle, let message = curl?.curl_multi_info_read(handle, &left) {
                 guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle
                 else { continue }
                 return (easy, errand_message_result(message))

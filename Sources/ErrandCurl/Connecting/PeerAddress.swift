@@ -12,12 +12,11 @@
         init() {}
 
         /// The peer of a handle's connection; `nil` if it has none.
-        mutating func text(of handle: UnsafeMutableRawPointer) -> String? {
-            var address: UnsafeMutablePointer<CChar>?
-            var port = 0
-            errand_get_string(handle, CURLINFO_PRIMARY_IP, &address)
-            errand_get_long(handle, CURLINFO_PRIMARY_PORT, &port)
-            guard let address, address[0] != 0 else { return nil }
+        mutating func text(of handle: UnsafeMutableRawPointer, _ curl: Curl) -> String? {
+            let port = curl.number(handle, CURLINFO_PRIMARY_PORT)
+            guard let address = curl.text(handle, CURLINFO_PRIMARY_IP), address[0] != 0 else {
+                return nil
+            }
             if port == self.port, isSame(address) { return text }
             bytes = Array(UnsafeBufferPointer(start: address, count: strlen(address) + 1))
             self.port = port

@@ -1,7 +1,7 @@
 #if os(Linux)
     import CLibcurl
+    import ErrandSystem
     import ErrandTransport
-    import Foundation
 
     /// A request's trust in the peers of its connection: the rules and pins for its host, and the
     /// observer of its TLS handshakes.
@@ -72,7 +72,7 @@
 
         /// The decision for a handle's connection.
         func decision(for handle: UnsafeMutableRawPointer) -> TrustDecision {
-            guard let library = TLSLibrary.loaded, let connection = errand_get_tls(handle) else {
+            guard let library = TLSLibrary.loaded, let connection = Curl.loaded?.tls(handle) else {
                 return TrustDecision.decidePins(rules, unknown)
             }
             let keys =

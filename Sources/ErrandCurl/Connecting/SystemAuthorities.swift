@@ -1,6 +1,6 @@
 #if os(Linux)
     import ErrandOpenSSL
-    import Foundation
+    import ErrandSystem
     import Synchronization
 
     /// The certificate authorities of the system, in one OpenSSL store that all connections share.

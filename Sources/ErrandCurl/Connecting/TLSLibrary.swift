@@ -2,8 +2,8 @@
     import CLibcurl
     import ErrandHTTP
     import ErrandOpenSSL
+    import ErrandSystem
     import ErrandTransport
-    import Foundation
 
     /// What libcurl's OpenSSL knows of connections and certificates.
     final class TLSLibrary: Sendable {
@@ -191,8 +191,11 @@
         // Unchecked: one thread uses a cache, and its methods call no other code of Errand.
         @exclusivity(unchecked) private var shares: [UnsafeMutableRawPointer?]
 
+        private let curl: Curl?
+
         /// Creates an empty cache; it stays empty if `isEnabled` is false.
-        init(isEnabled: Bool) {
+        init(_ curl: Curl?, isEnabled: Bool) {
+            self.curl = curl
             self.isEnabled = isEnabled
             shares = isEnabled ? Array(repeating: nil, count: Self.count) : []
         }
@@ -203,13 +206,13 @@
             // The low bits of the hash have selected the loop.
             let index = Int(LoopChoice.hash(of: host) >> 16) % Self.count
             if let share = shares[index] { return share }
-            shares[index] = errand_share_sessions()
+            shares[index] = curl?.shareOfSessions()
             return shares[index]
         }
 
         /// Frees the sessions; no handle may use them any more.
         func close() {
-            for share in shares { curl_share_cleanup(share) }
+            for case let share? in shares { _ = curl?.curl_share_cleanup(share) }
             shares = []
         }
     }

@@ -164,7 +164,7 @@
         final func send(_ bytes: UnsafeRawBufferPointer, isRaw: Bool = false) -> Int {
             if let connector, !isRaw {
                 var count = 0
-                let result = curl_easy_send(
+                let result = connector.curl.curl_easy_send(
                     connector.handle, bytes.baseAddress, bytes.count, &count)
                 waitsForInput =
                     result == CURLE_AGAIN

@@ -1,7 +1,7 @@
 // Performance annotations: decision 17.
 
 import ErrandHTTP
-import Foundation
+import ErrandSystem
 import HTTPTypes
 
 /// Encodes header blocks (RFC 7541).

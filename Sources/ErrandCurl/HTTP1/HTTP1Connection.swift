@@ -110,7 +110,7 @@
         /// Starts to observe whether the server ends TLS with close_notify, for a body that ends
         /// with its connection (RFC 9112 §9.8).
         func observeEnd() {
-            endHook = connector.flatMap { errand_get_tls($0.handle) }
+            endHook = connector.flatMap { $0.curl.tls($0.handle) }
                 .flatMap { ConnectionHook.of($0) }
         }
 

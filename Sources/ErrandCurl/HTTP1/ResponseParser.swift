@@ -1,5 +1,5 @@
+import ErrandSystem
 import ErrandTransport
-import Foundation
 package import HTTPTypes
 
 /// Parses the responses on an HTTP/1.1 connection: bytes in, events out (RFC 9112).

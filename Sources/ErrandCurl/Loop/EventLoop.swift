@@ -1,7 +1,6 @@
 #if os(Linux)
     // Performance annotations: decision 17.
     import CLibcurl
-    import Dispatch
     import ErrandSystem
     import ErrandTransport
 

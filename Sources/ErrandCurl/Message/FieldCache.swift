@@ -1,4 +1,4 @@
-import Foundation
+import ErrandSystem
 package import HTTPTypes
 
 /// Parses header lines into fields and caches lines and names.

@@ -1,5 +1,5 @@
+import ErrandSystem
 package import ErrandTransport
-import Foundation
 package import HTTPTypes
 
 /// Parses a complete head, from the status line to the blank line.

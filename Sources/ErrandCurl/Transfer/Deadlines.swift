@@ -1,5 +1,5 @@
+import ErrandSystem
 package import ErrandTransport
-import Foundation
 
 /// The connect and idle deadlines of a transfer attempt.
 package struct Deadlines: Sendable {

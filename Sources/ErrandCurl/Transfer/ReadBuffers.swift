@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 import Synchronization
 
 /// Buffers for reads whose bytes are passed on without a copy.

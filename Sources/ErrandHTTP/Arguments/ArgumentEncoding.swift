@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandSystem
 
 /// The encoding of arguments in queries and form bodies; dates and data also in JSON.
 ///

@@ -1,4 +1,4 @@
-import Foundation
+import ErrandSystem
 
 /// Writes arguments as compact JSON (RFC 8259) in UTF-8, in their original order.
 package struct ArgumentJSONWriter {

@@ -1,4 +1,4 @@
-import Foundation
+import ErrandSystem
 
 /// Encodes any `Encodable` value as an ``Arguments/Node`` tree.
 package struct ArgumentNodeEncoder: Encoder {

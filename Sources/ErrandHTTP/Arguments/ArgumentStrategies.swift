@@ -1,5 +1,5 @@
 package import ErrandJSON
-import Foundation
+import ErrandSystem
 
 /// Applies the strategies of a JSON encoder to argument trees that were encoded from values.
 package struct ArgumentStrategies {

@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 
 /// Formats single values as text, in the same way for queries, forms, multipart bodies and JSON.
 package struct ArgumentText {

@@ -1,5 +1,5 @@
 public import ErrandJSON
-import Foundation
+import ErrandSystem
 
 extension JSON: ArgumentValue {
     /// The value with its members in order; an absent value becomes null.

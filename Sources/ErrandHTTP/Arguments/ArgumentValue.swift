@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandSystem
 
 /// A value of ``Arguments``: a string, number, Boolean, date, data, or a collection of these.
 ///

@@ -1,4 +1,4 @@
-import Foundation
+import ErrandSystem
 
 /// Writes arguments as `application/x-www-form-urlencoded` bytes: `a=1&b%5Bc%5D=2`.
 package struct FormWriter {
@@ -198,12 +198,21 @@ package struct FormWriter {
         }
         guard let encoded = text.data(using: encoding.charset.encoding) else {
             throw ArgumentText.invalid(
-                name, "contains a character that the charset \(encoding.charset.name) cannot encode"
-            )
+                name,
+                "contains a character that the charset \(encoding.charset.name) cannot encode"
+                    + Self.advice)
         }
         PercentEncoding.append(
             encoded, keeping: kept, spaceAsPlus: isPlus, to: &self[keyPath: path])
     }
+
+    #if Foundation || canImport(Darwin)
+        private static let advice = ""
+    #else
+        // FoundationEssentials has the charsets of Unicode, ASCII, ISO 8859-1 and Mac OS Roman only.
+        private static let advice =
+            ", or the charset needs the package trait Foundation in Package.swift"
+    #endif
 
     private static let openBracket = Array("%5B".utf8)
     private static let closeBracket = Array("%5D".utf8)

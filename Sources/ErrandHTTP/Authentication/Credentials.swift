@@ -1,4 +1,4 @@
-import Foundation
+import ErrandSystem
 
 /// Helpers that the authenticators share.
 package enum Credentials {

@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 
 /// A hash function of Digest authentication (RFC 7616 §3.2).
 package enum DigestAlgorithm: Sendable, Hashable {
@@ -173,5 +173,5 @@ package struct DigestResponse {
     }
 
     /// The text in Unicode normalization form C, so that equal names hash equally (RFC 7616 §4).
-    private func normalized(_ text: String) -> String { text.precomposedStringWithCanonicalMapping }
+    private func normalized(_ text: String) -> String { Normalization.canonical(text) }
 }

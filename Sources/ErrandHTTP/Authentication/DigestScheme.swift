@@ -1,4 +1,4 @@
-import Foundation
+import ErrandSystem
 import HTTPTypes
 import Synchronization
 

@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandSystem
 
 /// A content coding that compresses request bodies (RFC 9110 §8.4).
 ///

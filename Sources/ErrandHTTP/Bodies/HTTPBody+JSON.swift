@@ -1,5 +1,5 @@
 public import ErrandJSON
-import Foundation
+import ErrandSystem
 
 extension HTTPBody {
     /// A body with a value as JSON; the value can also be an array or a scalar.

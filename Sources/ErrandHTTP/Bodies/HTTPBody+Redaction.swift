@@ -1,4 +1,4 @@
-import Foundation
+import ErrandSystem
 
 // Descriptions and dumps end up in logs, so they show no contents.
 

@@ -1,5 +1,5 @@
 package import ErrandJSON
-public import Foundation
+public import ErrandSystem
 
 /// A request body: bytes, a value as JSON, a file, a stream or parts, together with its content type.
 public struct HTTPBody: Sendable {

@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 import HTTPTypes
 
 extension MultipartBody {

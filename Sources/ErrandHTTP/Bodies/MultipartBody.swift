@@ -1,5 +1,5 @@
 public import ErrandJSON
-public import Foundation
+public import ErrandSystem
 public import HTTPTypes
 
 /// The parts of a body in the format `multipart/form-data` (RFC 7578).

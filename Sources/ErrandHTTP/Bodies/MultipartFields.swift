@@ -1,4 +1,4 @@
-import Foundation
+import ErrandSystem
 
 /// Converts arguments to text parts with unescaped names such as `a[b]`; data becomes parts with raw bytes.
 package struct MultipartFields {

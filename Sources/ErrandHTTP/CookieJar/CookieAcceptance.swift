@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 
 /// Decides whether a cookie is stored, and in which form (RFC 6265bis §5.7); pure functions.
 package struct CookieAcceptance {

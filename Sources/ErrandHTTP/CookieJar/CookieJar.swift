@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 public import HTTPTypes
 import Synchronization
 

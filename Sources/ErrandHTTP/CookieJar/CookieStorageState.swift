@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 
 /// The cookies of a jar, by domain; a pure value.
 package struct CookieStorageState {

@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandSystem
 
 /// A cookie in a ``CookieJar`` (RFC 6265bis §5.7).
 public struct Cookie: Sendable, Hashable, Codable {

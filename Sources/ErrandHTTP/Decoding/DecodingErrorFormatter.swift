@@ -1,5 +1,5 @@
 package import ErrandJSON
-import Foundation
+import ErrandSystem
 
 /// Describes where and why decoding failed: the path in the document, what was expected and what was found.
 package struct DecodingErrorFormatter {

@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 
 /// The part of a hash function that differs between MD5, SHA-1 and SHA-2: its state, and the
 /// compression of complete blocks.

@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 
 extension SHA256 {
     /// HMAC-SHA-256 (RFC 2104, FIPS 198-1) as lower-case hexadecimal text.

@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 
 /// An incremental SHA-256 (FIPS 180-4), for cache keys and for digests of downloads.
 ///

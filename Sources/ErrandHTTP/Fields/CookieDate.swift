@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 
 /// Parses the date of a cookie's `Expires` attribute, with the lenient algorithm of RFC 6265bis §5.1.1.
 package enum CookieDate {

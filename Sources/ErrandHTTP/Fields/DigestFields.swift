@@ -1,4 +1,4 @@
-import Foundation
+import ErrandSystem
 package import HTTPTypes
 
 /// The digests of a file in the fields of its response; pure.

@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 
 // The exact formats of RFC 9110 §5.6.7, for validation and output.
 

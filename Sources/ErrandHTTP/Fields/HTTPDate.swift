@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 
 /// Parses and formats dates in header fields, in the three formats of RFC 9110 §5.6.7.
 package enum HTTPDate {

@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 package import HTTPTypes
 
 /// The rate limit that a response announces; a pure parser.

@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 
 /// Parses the `Retry-After` field (RFC 9110 §10.2.3); pure.
 package enum RetryAfter {

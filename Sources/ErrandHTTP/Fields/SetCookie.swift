@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 
 /// A parsed `Set-Cookie` field, before ``CookieAcceptance`` evaluates it (RFC 6265bis §5.6).
 package struct SetCookie: Equatable {

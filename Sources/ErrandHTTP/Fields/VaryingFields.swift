@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 package import HTTPTypes
 
 /// The names in `Vary`: the request headers that selected a response (RFC 9110 §12.5.5).

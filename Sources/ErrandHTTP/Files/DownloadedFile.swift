@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandSystem
 
 /// The finished file of a download.
 public struct DownloadedFile: Sendable, Hashable {

@@ -1,4 +1,4 @@
-import Foundation
+import ErrandSystem
 
 /// Creates safe file names from text that a server or a URL supplies; pure.
 package enum FileName {
@@ -13,9 +13,10 @@ package enum FileName {
     /// The last segment of the path, percent-decoded, as a safe file name; `nil` if there is none.
     package static func lastSegment(of url: HTTPURL) -> String? {
         let segment = url.path.pieces(at: "/", keepingEmpty: true).last ?? ""
-        // Foundation converts each text to UTF-16.
         guard segment.utf8.contains(UInt8(ascii: "%")) else { return safe(String(segment)) }
-        return safe(segment.removingPercentEncoding ?? String(segment))
+        let decoded = String(
+            validating: PercentEncoding.decode(segment.utf8), as: UTF8.self)
+        return safe(decoded ?? String(segment))
     }
 
     /// The last component of a path that a server supplies, as a safe file name; `nil` if there is none.

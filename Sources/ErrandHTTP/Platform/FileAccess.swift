@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 
 /// Opens the files of the package: the only file that calls `open(2)`.
 ///
@@ -139,14 +139,13 @@ package enum FileAccess {
                 return Named(descriptor: try new(fixed, mode: mode), path: fixed)
             } catch  where error == .failed(EEXIST) || error == .failed(EISDIR) {}
         }
-        let folder = (path as NSString).deletingLastPathComponent
+        let folder = FilePath.folder(of: path)
         // File systems allow 255 bytes.
-        let stem = String(
-            decoding: (path as NSString).lastPathComponent.utf8.prefix(200), as: UTF8.self)
+        let stem = String(decoding: FilePath.name(of: path).utf8.prefix(200), as: UTF8.self)
         var refusal = Refusal.failed(EEXIST)
         for _ in 0..<100 {
             let name = ".\(stem).\(String(UInt64.random(in: 0 ... .max), radix: 36))"
-            let candidate = (folder as NSString).appendingPathComponent(name)
+            let candidate = FilePath.path(folder, name)
             do throws(Refusal) {
                 return Named(descriptor: try new(candidate, mode: mode), path: candidate)
             } catch {
@@ -163,9 +162,18 @@ package enum FileAccess {
     package static func unnamed(
         in folder: String, as name: String = "errand"
     ) throws(Refusal) -> Int32 {
-        let file = try temporary(beside: (folder as NSString).appendingPathComponent(name))
+        let file = try temporary(beside: FilePath.path(folder, name))
         unlink(file.path)
         return file.descriptor
+    }
+
+    /// The folder for temporary files of the current user.
+    package static var temporaryFolder: String { FileManager.default.temporaryDirectory.path }
+
+    /// The size of a file in bytes; `nil` if there is none.
+    package static func size(of url: URL) -> Int64? {
+        var status = stat()
+        return stat(url.path, &status) == 0 ? Int64(status.st_size) : nil
     }
 
     /// Whether a path is still the name of an open file.
@@ -200,7 +208,7 @@ package enum FileAccess {
         if !isOurs || others != 0 {
             // Some file systems have no owners or permissions, such as FAT and shares of a network. A new file shows
             // what the file system gives to our own files.
-            let usual = probe(in: (path as NSString).deletingLastPathComponent, mode: 0o600)
+            let usual = probe(in: FilePath.folder(of: path), mode: 0o600)
             guard isOurs || status.st_uid == usual?.st_uid else { throw .otherOwner }
             guard others & ~(usual?.st_mode ?? 0) == 0 else { throw .writableByOthers }
         }
@@ -216,7 +224,7 @@ package enum FileAccess {
                 return status(of: descriptor)
             }
         #endif
-        let path = (folder as NSString).appendingPathComponent("errand-probe")
+        let path = FilePath.path(folder, "errand-probe")
         guard let file = try? temporary(beside: path, mode: mode) else { return nil }
         defer { close(file.descriptor) }
         unlink(file.path)

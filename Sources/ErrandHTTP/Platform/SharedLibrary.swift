@@ -1,4 +1,4 @@
-import Foundation
+import ErrandSystem
 
 /// A shared library that is opened at run time and never closed.
 @usableFromInline

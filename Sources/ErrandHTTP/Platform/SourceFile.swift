@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 
 /// A regular file that is open for reading; closed when deallocated.
 package final class SourceFile: Sendable {
@@ -59,6 +59,9 @@ package final class SourceFile: Sendable {
     package static func beginning(ofOwn path: String, _ count: Int) -> Data? {
         (try? SourceFile(own: path))?.beginning(count)
     }
+
+    /// All bytes; `nil` if they cannot be read, with the reason in `errno`.
+    package func contents() -> Data? { size.flatMap { beginning(Int($0)) } }
 
     private func beginning(_ count: Int) -> Data? {
         var failed = false

@@ -1,4 +1,4 @@
-import Foundation
+import ErrandSystem
 package import HTTPTypes
 
 // Descriptions, dumps and mirrors end up in logs, so they contain no credentials, bodies or queries. Names remain

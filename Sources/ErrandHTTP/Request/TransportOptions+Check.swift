@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 
 extension TransportOptions {
     /// Throws if the options contain a mistake, or exclude each other, for requests to a host.

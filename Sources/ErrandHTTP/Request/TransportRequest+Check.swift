@@ -1,4 +1,4 @@
-import Foundation
+import ErrandSystem
 
 // Mistakes of the caller get the same errors from every transport, with the stage `build`.
 extension TransportRequest {

@@ -1,4 +1,4 @@
-import Foundation
+import ErrandSystem
 import HTTPTypes
 
 /// The form for records and events, without secrets.

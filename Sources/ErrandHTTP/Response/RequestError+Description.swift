@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandSystem
 
 extension RequestError: CustomStringConvertible, LocalizedError {
     /// The request, the message, the number of attempts, and code and stage in parentheses; without secrets.

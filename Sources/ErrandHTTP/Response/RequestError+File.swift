@@ -1,4 +1,4 @@
-import Foundation
+import ErrandSystem
 
 extension FileAccess.Refusal {
     /// The error for a file with this path.

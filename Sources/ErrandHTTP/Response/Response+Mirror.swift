@@ -1,4 +1,4 @@
-import Foundation
+import ErrandSystem
 
 // Dumps end up in logs, so they contain no credentials, bodies or queries.
 

@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 
 extension Response {
     /// The body as text; `nil` if the bytes are invalid in the charset that `Content-Type` names, or if that charset is

@@ -1,5 +1,5 @@
 public import ErrandJSON
-public import Foundation
+public import ErrandSystem
 public import HTTPTypes
 import Synchronization
 
@@ -250,9 +250,8 @@ public struct Response: Sendable {
         if let downloaded = shared.value.downloaded?.value, downloaded.file == file {
             return downloaded
         }
-        let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
         return DownloadedFile(
-            file: file, bytes: (attributes?[.size] as? NSNumber)?.int64Value ?? 0,
+            file: file, bytes: FileAccess.size(of: file) ?? 0,
             contentType: headers[.contentType], suggestedName: suggestedFilename)
     }
 

@@ -1,4 +1,4 @@
-import Foundation
+import ErrandSystem
 
 /// A character encoding of the WHATWG Encoding Standard, or UTF-32.
 ///

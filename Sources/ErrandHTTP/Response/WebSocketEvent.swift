@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandSystem
 
 /// An event of an open WebSocket.
 ///

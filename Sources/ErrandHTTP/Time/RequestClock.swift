@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandSystem
 
 /// The source of time for the framework; tests replace it with a manual clock.
 public protocol RequestClock: Sendable {

@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 
 /// The parts of a certificate (RFC 5280 §4.1) that trust decisions use, read from its DER.
 ///

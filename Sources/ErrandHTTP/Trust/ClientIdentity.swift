@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandSystem
 
 /// A client certificate and its private key, for TLS client authentication.
 ///

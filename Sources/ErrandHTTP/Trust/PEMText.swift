@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandSystem
 
 /// Reads certificates from PEM text (RFC 7468).
 package enum PEMText {

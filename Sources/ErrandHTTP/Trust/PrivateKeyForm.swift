@@ -1,4 +1,4 @@
-import Foundation
+import ErrandSystem
 
 /// The form of a private key; the raw value is its label in PEM (RFC 7468 §10 and §11, RFC 5915 §4).
 enum PrivateKeyForm: String {

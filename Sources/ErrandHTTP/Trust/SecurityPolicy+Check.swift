@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 
 extension SecurityPolicy {
     /// Throws ``RequestError/Code/invalidConfiguration`` if the policy is invalid or cannot apply to this host.

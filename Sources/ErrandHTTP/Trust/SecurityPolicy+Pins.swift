@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandSystem
 
 extension SecurityPolicy {
     /// The public keys or certificates that one host must present, in addition to passing normal validation.

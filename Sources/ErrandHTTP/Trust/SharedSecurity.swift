@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 import Synchronization
 
 /// A security policy in reference-counted storage, with what is known about it for every host.

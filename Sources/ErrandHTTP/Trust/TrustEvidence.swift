@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 
 extension TrustDecision.Evidence {
     /// The findings of a TLS library about a server's certificates, as ``TrustDecision`` uses them.

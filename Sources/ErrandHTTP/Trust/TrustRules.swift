@@ -1,4 +1,4 @@
-package import Foundation
+package import ErrandSystem
 
 /// The rules of a ``SecurityPolicy`` that apply to one host at one time.
 package struct TrustRules: Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandSystem
 
 extension EndpointURL {
     /// Collects the literals and the values of an endpoint URL.

@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandSystem
 
 /// The URL of an endpoint: a path below the base URL, or an absolute URL.
 ///

@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandSystem
 
 /// An absolute or relative URI reference, split into its components (RFC 3986 §3).
 ///

@@ -1,4 +1,4 @@
-import Foundation
+import ErrandSystem
 
 /// Converts hosts to their canonical form, so that two spellings of one host are equal.
 ///
@@ -110,11 +110,16 @@ package enum HostName {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw InvalidURI(reason: "The URL's host is not valid UTF-8.")
         }
-        let mapped = String(
-            // text of hosts: not ASCII here, and IDNA maps all letters
-            text.precomposedStringWithCompatibilityMapping.lowercased()
-                .unicodeScalars.filter { !ignored.contains($0) }
-        ).precomposedStringWithCanonicalMapping
+        guard let composed = Normalization.compatibility(text) else {
+            throw InvalidURI(
+                reason:
+                    "The URL's host is not ASCII. Write it in its ASCII form, which begins with xn--, or enable "
+                    + "the package trait Foundation in Package.swift, which adds the tables of Unicode."
+            )
+        }
+        // text of hosts: IDNA maps all letters
+        let lowercase = composed.lowercased().unicodeScalars.filter { !ignored.contains($0) }
+        let mapped = Normalization.canonical(String(lowercase))
         var labels: [String] = []
         for label in mapped.unicodeScalars.split(
             omittingEmptySubsequences: false, whereSeparator: separators.contains)

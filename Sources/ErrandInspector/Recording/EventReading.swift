@@ -1,8 +1,8 @@
 import ErrandCore
 import ErrandHTTP
 import ErrandRecording
+import ErrandSystem
 import ErrandTransport
-import Foundation
 
 // The only file that knows the kinds of events: their effect on a request, and their texts.
 
@@ -223,10 +223,13 @@ extension InspectedEvent {
     /// A duration with a unit.
     static func text(_ duration: Duration) -> String {
         let milliseconds = duration / .milliseconds(1)
-        if milliseconds < 1 { return "\((milliseconds * 1000).rounded().formatted()) µs" }
+        if milliseconds < 1 { return "\(Int((milliseconds * 1000).rounded())) µs" }
         if milliseconds < 1000 { return "\(Int(milliseconds.rounded())) ms" }
         let seconds = milliseconds / 1000
-        if seconds < 120 { return String(format: "%.1f s", seconds) }
+        if seconds < 120 {
+            let tenths = Int((seconds * 10).rounded())
+            return "\(tenths / 10).\(tenths % 10) s"
+        }
         if seconds < 7200 { return "\(Int(seconds / 60)) min" }
         return seconds < 172_800 ? "\(Int(seconds / 3600)) h" : "\(Int(seconds / 86400)) days"
     }
@@ -238,9 +241,8 @@ extension RecordedBody {
         switch body {
         case .data(let data): self.init(data)
         case .file(let file):
-            let size = try? FileManager.default.attributesOfItem(atPath: file.path)[.size]
             self.init(
-                count: (size as? NSNumber)?.int64Value ?? 0,
+                count: FileAccess.size(of: file) ?? 0,
                 problem: "The body was written to the file \(file.lastPathComponent).")
         }
     }

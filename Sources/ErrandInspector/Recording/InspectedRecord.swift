@@ -1,8 +1,8 @@
 import ErrandCore
 import ErrandHTTP
 import ErrandRecording
+import ErrandSystem
 import ErrandTransport
-import Foundation
 import Synchronization
 
 /// The record of one request: what its capture has kept, and its events if a page was open at its start.

@@ -1,8 +1,8 @@
 import ErrandCore
 import ErrandHTTP
 import ErrandRecording
+import ErrandSystem
 import ErrandTransport
-import Foundation
 import HTTPTypes
 
 /// The properties of a request that are known at its start.

@@ -1,7 +1,7 @@
 import ErrandCore
 import ErrandHTTP
+import ErrandSystem
 import ErrandTransport
-import Foundation
 import HTTPTypes
 import Synchronization
 

@@ -1,5 +1,5 @@
 import ErrandHTTP
-import Foundation
+import ErrandSystem
 import HTTPTypes
 
 /// A rule of the page for transfers whose URL matches a pattern; the page sends it as JSON.

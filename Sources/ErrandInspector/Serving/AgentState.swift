@@ -1,8 +1,8 @@
 import ErrandCore
 import ErrandHTTP
 import ErrandRecording
+import ErrandSystem
 import ErrandTransport
-import Foundation
 
 /// The queue, connections, circuits and memory, as JSON.
 struct AgentState: Sendable, Encodable {

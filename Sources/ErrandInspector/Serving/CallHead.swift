@@ -1,5 +1,5 @@
 import ErrandHTTP
-import Foundation
+import ErrandSystem
 
 /// The head of an HTTP request to the inspector (RFC 9112 §2 to §6).
 ///
@@ -145,7 +145,7 @@ struct CallHead: Sendable {
     }
 
     private static func decoded(_ bytes: ArraySlice<UInt8>) -> String {
-        let text = String(decoding: bytes, as: UTF8.self)
-        return text.removingPercentEncoding ?? text
+        String(validating: PercentEncoding.decode(bytes), as: UTF8.self)
+            ?? String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -1,6 +1,6 @@
 import ErrandHTTP
 import ErrandRecording
-import Foundation
+import ErrandSystem
 
 /// The messages of a WebSocket, as JSON; without secrets.
 struct InspectedMessages: Sendable, Encodable {

@@ -1,8 +1,8 @@
 import ErrandCore
 import ErrandHTTP
 import ErrandRecording
+import ErrandSystem
 import ErrandTransport
-import Foundation
 import HTTPTypes
 
 /// A row of the page's table, as JSON; without secrets.

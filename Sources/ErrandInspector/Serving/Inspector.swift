@@ -1,8 +1,8 @@
 #if Inspector
     public import ErrandCore
-    public import ErrandRecording
-    public import Foundation
     import ErrandHTTP
+    public import ErrandRecording
+    public import ErrandSystem
 
     /// Shows the requests of an agent in a web page on this machine.
     ///

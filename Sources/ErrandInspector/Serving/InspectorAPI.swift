@@ -2,8 +2,8 @@ import ErrandCore
 import ErrandHTTP
 import ErrandJSON
 import ErrandRecording
+import ErrandSystem
 import ErrandTransport
-import Foundation
 import HTTPTypes
 
 /// The calls of the page; independent of the server.

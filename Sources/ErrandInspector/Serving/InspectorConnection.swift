@@ -2,7 +2,7 @@ import ErrandCore
 
 #if Inspector
     import ErrandHTTP
-    import Foundation
+    import ErrandSystem
 
     /// A connection of a client, served by one task.
     struct InspectorConnection: Sendable {

@@ -1,4 +1,4 @@
-import Foundation
+import ErrandSystem
 
 /// Decides about requests, and returns the page or the reply of a call.
 struct InspectorHandler: Sendable {

@@ -1,5 +1,5 @@
 import ErrandHTTP
-import Foundation
+import ErrandSystem
 
 /// The page as one document without external resources, and the policy that allows its style and script only.
 enum InspectorPage {

@@ -1,4 +1,4 @@
-import Foundation
+import ErrandSystem
 
 /// A response of the inspector's server.
 struct InspectorResponse: Sendable {

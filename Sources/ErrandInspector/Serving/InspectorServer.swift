@@ -1,8 +1,7 @@
 #if Inspector
-    import Dispatch
     import ErrandCore
     import ErrandHTTP
-    import Foundation
+    import ErrandSystem
     import Synchronization
 
     /// Serves the page and its calls on a port of the loopback interface.

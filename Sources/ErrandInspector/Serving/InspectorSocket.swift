@@ -1,9 +1,7 @@
 #if Inspector
-    import Dispatch
     import ErrandCore
     import ErrandHTTP
     import ErrandSystem
-    import Foundation
     import Synchronization
 
     /// A TCP socket that never blocks a thread.
@@ -168,7 +166,7 @@
             isOpen.withLock { isOpen in
                 guard isOpen else { return }
                 isOpen = false
-                Foundation.close(descriptor)
+                ErrandSystem.close(descriptor)
             }
         }
     }

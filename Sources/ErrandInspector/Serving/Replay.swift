@@ -1,8 +1,8 @@
 import ErrandCore
 import ErrandHTTP
 import ErrandRecording
+import ErrandSystem
 import ErrandTransport
-import Foundation
 import HTTPTypes
 
 /// A request of the page to send a recorded request again, with changes.

@@ -2,7 +2,7 @@ import ErrandCore
 import ErrandHTTP
 import ErrandJSON
 import ErrandRecording
-import Foundation
+import ErrandSystem
 
 /// A recorded request as the source text of an endpoint class; without secrets.
 enum SwiftEndpointSource {

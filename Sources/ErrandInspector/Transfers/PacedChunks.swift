@@ -1,6 +1,6 @@
 import ErrandHTTP
+import ErrandSystem
 import ErrandTransport
-import Foundation
 import Synchronization
 
 /// The bytes of a request's body, in small chunks at a limited speed.

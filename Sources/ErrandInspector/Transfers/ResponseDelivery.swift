@@ -1,6 +1,6 @@
 import ErrandHTTP
+import ErrandSystem
 import ErrandTransport
-import Foundation
 
 /// The state of a response whose bytes are delivered in small chunks, with pauses between them; pure.
 ///

@@ -1,7 +1,7 @@
 import ErrandHTTP
 import ErrandJSON
+import ErrandSystem
 import ErrandTransport
-import Foundation
 import HTTPTypes
 
 /// Performs one transfer according to rules, with another transport or without the network.

@@ -1,6 +1,6 @@
 import ErrandHTTP
+import ErrandSystem
 import ErrandTransport
-import Foundation
 import Synchronization
 
 /// A transfer whose response a rule delays, ends early, or makes.

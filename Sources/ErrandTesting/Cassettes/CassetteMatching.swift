@@ -1,7 +1,7 @@
 import ErrandHTTP
 import ErrandJSON
 import ErrandRecording
-import Foundation
+import ErrandSystem
 
 /// How a ``CassetteTransport`` finds the recording for a request.
 ///

@@ -1,7 +1,7 @@
 public import ErrandCore
 public import ErrandRecording
+public import ErrandSystem
 public import ErrandTransport
-public import Foundation
 import Synchronization
 
 /// A transport that replays recorded responses, and records those that are missing.
@@ -145,9 +145,10 @@ public final class CassetteTransport: ConnectionReporting {
 
     /// The value, and its form in URLs if that differs.
     private static func spellings(_ value: String) -> Set<String> {
-        let encoded = value.addingPercentEncoding(
-            withAllowedCharacters: .alphanumerics.union(CharacterSet(charactersIn: "-._~")))
-        return [value, encoded ?? value]
+        var encoded: [UInt8] = []
+        PercentEncoding.append(
+            value.utf8, keeping: ByteSet.alphanumeric.union("-._~"), to: &encoded)
+        return [value, String(decoding: encoded, as: UTF8.self)]
     }
 
     // MARK: - Results

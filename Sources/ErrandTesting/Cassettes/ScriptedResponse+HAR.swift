@@ -1,7 +1,7 @@
 import ErrandCore
 import ErrandRecording
+import ErrandSystem
 import ErrandTransport
-import Foundation
 
 extension ScriptedResponse {
     /// The response of a recording.

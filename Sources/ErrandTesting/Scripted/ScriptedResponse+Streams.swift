@@ -1,5 +1,5 @@
+public import ErrandSystem
 public import ErrandTransport
-public import Foundation
 
 // Responses whose body arrives in pieces.
 extension ScriptedResponse {

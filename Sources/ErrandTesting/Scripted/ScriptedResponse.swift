@@ -1,6 +1,6 @@
 import ErrandCore
+public import ErrandSystem
 public import ErrandTransport
-public import Foundation
 
 /// The response that a ``ScriptedTransport`` delivers: a list of steps.
 public struct ScriptedResponse: Sendable {

@@ -1,7 +1,7 @@
 import ErrandCore
 import ErrandHTTP
+import ErrandSystem
 import ErrandTransport
-import Foundation
 import Synchronization
 
 /// A WebSocket without a network: a script on one side, the receiver that has taken the connection over on the other.

@@ -1,7 +1,6 @@
-import Dispatch
 import ErrandCore
+import ErrandSystem
 import ErrandTransport
-import Foundation
 import Synchronization
 
 /// Performs the steps of one scripted response on its own queue.

@@ -1,6 +1,6 @@
 public import ErrandCore
+public import ErrandSystem
 import ErrandTransport
-public import Foundation
 public import HTTPTypes
 
 extension TransportRequest {

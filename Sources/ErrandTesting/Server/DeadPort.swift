@@ -1,5 +1,4 @@
 import ErrandSystem
-import Foundation
 
 /// Ports on 127.0.0.1 that accept no connections.
 public enum DeadPort {

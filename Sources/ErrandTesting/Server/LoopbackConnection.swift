@@ -1,5 +1,5 @@
 import ErrandHTTP
-import Foundation
+import ErrandSystem
 
 /// One connection of a ``LoopbackServer``, served by its own thread.
 struct LoopbackConnection {

@@ -1,5 +1,5 @@
 import ErrandHTTP
-public import Foundation
+public import ErrandSystem
 
 /// A header field line as it was sent.
 public struct LoopbackHeader: Sendable, Hashable, CustomStringConvertible {

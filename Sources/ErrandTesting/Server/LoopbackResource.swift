@@ -1,5 +1,5 @@
 import ErrandHTTP
-public import Foundation
+public import ErrandSystem
 
 /// A resource that a ``LoopbackServer`` serves with range and conditional requests (RFC 9110 §13 and §14).
 public struct LoopbackResource: Sendable {

@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandSystem
 
 // Invalid and incomplete responses.
 extension LoopbackResponse {

@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandSystem
 
 // Responses whose body is sent in pieces.
 extension LoopbackResponse {

@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandSystem
 
 /// The response that a ``LoopbackServer`` sends: a list of steps, down to single bytes.
 ///

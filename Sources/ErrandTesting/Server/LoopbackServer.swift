@@ -1,5 +1,5 @@
 public import ErrandHTTP
-import Foundation
+import ErrandSystem
 
 /// An HTTP/1.1 server on the loopback interface, for tests.
 ///
@@ -256,9 +256,7 @@ extension LoopbackServer {
     func threadDidEnd() { state.change { $0.threads -= 1 } }
 
     private func spawn(_ work: @escaping @Sendable () -> Void) {
-        let thread = Thread(block: work)
-        thread.stackSize = 512 << 10
-        thread.start()
+        SystemThread.start(stackSize: 512 << 10, work)
     }
 
     private func acceptConnections(on listener: LoopbackSocket, wake: LoopbackPipe) {

@@ -1,5 +1,4 @@
 import ErrandSystem
-import Foundation
 
 /// A POSIX socket.
 ///
@@ -28,7 +27,7 @@ struct LoopbackSocket: Sendable {
         }
         do {
             try socket.bindToLoopback(ipv6: ipv6, port: 0)
-            guard listen(socket.descriptor, backlog) == 0 else { throw failure("listen") }
+            guard listen(socket.descriptor, backlog) == 0 else { throw failure }
             return (socket, try socket.localPort(ipv6: ipv6))
         } catch {
             socket.close()
@@ -50,16 +49,12 @@ struct LoopbackSocket: Sendable {
 
     static func make(ipv6: Bool) throws -> LoopbackSocket {
         let descriptor = socket(ipv6 ? AF_INET6 : AF_INET, LoopbackPlatform.stream, 0)
-        guard descriptor >= 0 else { throw failure("socket") }
+        guard descriptor >= 0 else { throw failure }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         return LoopbackSocket(descriptor: descriptor)
     }
 
-    static func failure(_ call: String) -> POSIXError {
-        POSIXError(
-            POSIXErrorCode(rawValue: errno) ?? .EIO,
-            userInfo: [NSLocalizedDescriptionKey: "\(call) failed on loopback: errno \(errno)"])
-    }
+    static var failure: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
 
     /// Accepts the next connection; returns `nil` after an error.
     func accepted() -> LoopbackSocket? {
@@ -161,7 +156,7 @@ struct LoopbackSocket: Sendable {
                 }
             }
         }
-        guard result == 0 else { throw Self.failure("bind") }
+        guard result == 0 else { throw Self.failure }
     }
 
     static func ipv4Loopback(port: UInt16) -> sockaddr_in {
@@ -180,7 +175,7 @@ struct LoopbackSocket: Sendable {
                 getsockname(descriptor, $0, &length)
             }
         }
-        guard result == 0 else { throw Self.failure("getsockname") }
+        guard result == 0 else { throw Self.failure }
         return withUnsafeBytes(of: &storage) { bytes in
             // The port has the same offset in both address families.
             Int(UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: 2, as: UInt16.self)))
@@ -195,7 +190,7 @@ struct LoopbackPipe: Sendable {
 
     init() throws {
         var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { throw LoopbackSocket.failure("pipe") }
+        guard pipe(&ends) == 0 else { throw LoopbackSocket.failure }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         reader = ends[0]
         writer = ends[1]

@@ -1,5 +1,5 @@
 import ErrandHTTP
-import Foundation
+import ErrandSystem
 
 /// Reads request heads and bodies from a socket; bodies with Content-Length or in chunked coding.
 struct LoopbackStream {

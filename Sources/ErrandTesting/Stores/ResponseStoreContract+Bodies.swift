@@ -1,5 +1,5 @@
 import ErrandCore
-import Foundation
+import ErrandSystem
 import Synchronization
 
 extension ResponseStoreContract {

@@ -1,5 +1,5 @@
 import ErrandCore
-import Foundation
+import ErrandSystem
 
 extension ResponseStoreContract {
     /// Metadata, selections and the size of the store.

@@ -1,5 +1,5 @@
 public import ErrandCore
-import Foundation
+import ErrandSystem
 
 /// The contract of `ResponseStore` as a list of checks, for tests of your own stores.
 ///

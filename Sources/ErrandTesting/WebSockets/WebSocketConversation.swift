@@ -1,5 +1,5 @@
 import ErrandHTTP
-import Foundation
+import ErrandSystem
 
 /// The server's side of one connection, which performs a ``WebSocketScript``, as a pure state machine.
 struct WebSocketConversation: Sendable {

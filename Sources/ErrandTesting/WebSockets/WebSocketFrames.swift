@@ -1,5 +1,5 @@
 import ErrandHTTP
-import Foundation
+import ErrandSystem
 
 /// The frames of a server (RFC 6455 §5.2), apart from the client's code so that no fault is on both sides.
 enum WebSocketFrames {

@@ -1,5 +1,5 @@
 public import ErrandHTTP
-public import Foundation
+public import ErrandSystem
 
 /// The server's side of a WebSocket in a test: the messages that it expects and sends, in order.
 ///

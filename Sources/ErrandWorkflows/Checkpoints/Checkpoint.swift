@@ -1,4 +1,4 @@
-public import Foundation
+public import ErrandSystem
 
 /// The finished steps of a named chain, from which a later run continues.
 public struct Checkpoint: Sendable, Hashable, Codable {

@@ -1,5 +1,5 @@
 public import ErrandCore
-public import Foundation
+public import ErrandSystem
 
 /// Stores one checkpoint for each named chain.
 ///

@@ -1,6 +1,6 @@
 import Errand
 import ErrandSQLite
-import Foundation
+import ErrandSystem
 
 /// The tables of a checkpoint store: one row for each chain, for each step of its definition, and for each output.
 ///

@@ -1,5 +1,5 @@
 public import ErrandCore
-public import Foundation
+public import ErrandSystem
 import Synchronization
 
 /// Stores checkpoints in memory: for tests, and for chains that are repeated by the same process.

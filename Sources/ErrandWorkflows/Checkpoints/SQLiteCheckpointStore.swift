@@ -1,6 +1,6 @@
 public import ErrandCore
 import ErrandSQLite
-public import Foundation
+public import ErrandSystem
 
 /// Stores checkpoints in a SQLite database.
 ///

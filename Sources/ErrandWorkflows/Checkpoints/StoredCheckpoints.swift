@@ -1,7 +1,7 @@
 import Errand
 import ErrandCore
 import ErrandJSON
-import Foundation
+import ErrandSystem
 
 /// The checkpoint of one run of a chain: restores the finished steps of an earlier run, and saves those of this one.
 ///

@@ -6,6 +6,9 @@
     @testable import ErrandCurl
 
     @Suite struct OpenSSLTests {
+        // Loads libcurl, and OpenSSL with it.
+        init() { _ = CurlLibrary.linked }
+
         /// Every function of the table is in the OpenSSL of this machine.
         @Test func groupsAreComplete() throws {
             let library = try #require(OpenSSL.installed())

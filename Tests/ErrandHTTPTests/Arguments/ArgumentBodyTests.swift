@@ -66,7 +66,7 @@ struct ArgumentBodyTests {
                 "text": "ü", "yes": true, "list": [1, 2], "date": date, "bytes": Data([1]),
                 "half": 0.5,
                 "nested": ["a": "b"],
-            ], format: format)
+            ], format: format == .xml ? .xml : .binary)
         var found = PropertyListSerialization.PropertyListFormat.openStep
         let object = try #require(
             try PropertyListSerialization.propertyList(from: data, format: &found)

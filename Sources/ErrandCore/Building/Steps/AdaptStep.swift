@@ -1,5 +1,5 @@
+import ErrandSystem
 import ErrandTransport
-import Foundation
 import HTTPTypes
 
 /// Builds the request for the wire and runs the request processors.

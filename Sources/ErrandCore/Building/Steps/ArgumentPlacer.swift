@@ -1,4 +1,4 @@
-import Foundation
+import ErrandSystem
 
 /// Places arguments into the query, the body, or both.
 struct ArgumentPlacer {
@@ -130,7 +130,7 @@ struct ArgumentPlacer {
     }
 
     private func propertyList(
-        _ format: PropertyListSerialization.PropertyListFormat
+        _ format: ArgumentPropertyListWriter.Format
     ) throws(RequestError) -> HTTPBody? {
         guard let arguments else { return nil }
         let data = try ArgumentPropertyListWriter(encoding: encoding)

@@ -1,5 +1,5 @@
+import ErrandSystem
 import ErrandTransport
-import Foundation
 import HTTPTypes
 
 /// Combines a request's headers: the endpoint's, then the shared ones, then defaults.

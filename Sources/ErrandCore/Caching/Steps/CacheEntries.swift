@@ -1,5 +1,5 @@
+import ErrandSystem
 import ErrandTransport
-import Foundation
 
 /// A response store together with the writes that are queued for it.
 struct CacheEntries: Sendable {

@@ -1,5 +1,5 @@
+import ErrandSystem
 import ErrandTransport
-import Foundation
 
 /// Uses stored responses if the cache policy allows it, and stores responses from the network.
 ///

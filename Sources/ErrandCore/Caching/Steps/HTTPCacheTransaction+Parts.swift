@@ -1,5 +1,5 @@
+import ErrandSystem
 import ErrandTransport
-import Foundation
 import HTTPTypes
 
 /// Stores and serves parts of representations (RFC 9111 §3.3, §3.4).

@@ -1,5 +1,5 @@
+import ErrandSystem
 import ErrandTransport
-import Foundation
 import HTTPTypes
 
 /// The cache operations of one request according to RFC 9111, for ``CachePolicy/http``.

@@ -1,7 +1,7 @@
 // Performance annotations: decisions 10 and 17.
 
+import ErrandSystem
 import ErrandTransport
-import Foundation
 import HTTPTypes
 
 /// Adds credentials to each request, and sends it once more after a 401 with refreshed credentials.

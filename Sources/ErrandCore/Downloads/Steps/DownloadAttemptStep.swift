@@ -1,5 +1,5 @@
+import ErrandSystem
 import ErrandTransport
-import Foundation
 
 /// Requests the missing bytes of a download, in one request or in parallel ones.
 ///

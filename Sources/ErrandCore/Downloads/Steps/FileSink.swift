@@ -1,5 +1,5 @@
+import ErrandSystem
 package import ErrandTransport
-import Foundation
 import Synchronization
 
 /// Writes the body of a response to the part file of a download, if the response head permits it.

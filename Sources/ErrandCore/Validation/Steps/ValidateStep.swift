@@ -1,6 +1,6 @@
 import ErrandJSON
+import ErrandSystem
 package import ErrandTransport
-import Foundation
 import HTTPTypes
 
 /// Passes only responses that satisfy the endpoint's rules.
@@ -223,9 +223,14 @@ package enum ResponseValidation {
             response: response, shapeFault: fault)
     }
 
+    /// Decodes nothing: the decoder has parsed the whole document before.
+    private struct AnyPropertyList: Decodable {
+        init(from decoder: any Decoder) {}
+    }
+
     private static func checkPropertyList(_ response: Response) throws(RequestError) {
         do {
-            _ = try PropertyListSerialization.propertyList(from: response.data, format: nil)
+            _ = try PropertyListDecoder().decode(AnyPropertyList.self, from: response.data)
         } catch {
             throw undecodable(response, "The body is not a property list.", error)
         }

@@ -1,14 +1,3 @@
-// The C library of the platform. No other file names it: `import ErrandSystem` shows its declarations.
-#if canImport(Darwin)
-    @_exported public import Darwin
-#elseif canImport(Glibc)
-    @_exported public import Glibc
-#elseif canImport(Musl)
-    @_exported public import Musl
-#elseif canImport(Android)
-    @_exported public import Android
-#endif
-
 /// Constants of sockets that differ between C libraries.
 package enum SocketConstant {
     #if canImport(Glibc)
@@ -36,10 +25,3 @@ package enum SocketConstant {
         package static let rawForEvents = SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK
     #endif
 }
-
-/// The initial value of a thread's handle, whose type differs between C libraries.
-#if canImport(Glibc)
-    package var noThread: pthread_t { 0 }
-#else
-    package var noThread: pthread_t? { nil }
-#endif
