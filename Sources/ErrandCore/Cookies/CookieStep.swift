@@ -3,10 +3,10 @@ import HTTPTypes
 
 /// Adds cookies to each request, and stores those of each response, including redirects and errors.
 package final class CookieStep: DirectStep {
-    /// The request with its cookies.
-    package func before(
-        _ pipelineRequest: PipelineRequest
-    ) throws(RequestError) -> PipelineRequest? { authorized(pipelineRequest) }
+    /// Adds the cookies.
+    package func before(_ pipelineRequest: inout PipelineRequest) -> Passing {
+        authorize(&pipelineRequest) ? .changed : .unchanged
+    }
 
     package func after(
         _ result: inout Result<Response, RequestError>, _ sent: PipelineRequest
@@ -23,16 +23,15 @@ package final class CookieStep: DirectStep {
     }
 
     @inline(never)  // decision 10
-    private func authorized(_ pipelineRequest: PipelineRequest) -> PipelineRequest {
+    private func authorize(_ pipelineRequest: inout PipelineRequest) -> Bool {
         guard let jar = Self.jar(of: pipelineRequest.task),
             !jar.isEmpty || pipelineRequest.cache.credentials != nil
-        else { return pipelineRequest }
+        else { return false }
         let cookies = Self.cookies(for: pipelineRequest.request.url, pipelineRequest.task)
         pipelineRequest.cache.credentials?.sent(cookies, to: pipelineRequest.request.url)
-        guard !cookies.isEmpty else { return pipelineRequest }
-        var authorized = pipelineRequest
-        Cookie.add(cookies, to: &authorized.request.headers)
-        return authorized
+        guard !cookies.isEmpty else { return false }
+        Cookie.add(cookies, to: &pipelineRequest.request.headers)
+        return true
     }
 
     @inline(never)  // decision 10

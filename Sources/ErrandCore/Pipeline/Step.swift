@@ -20,16 +20,26 @@ extension Step {
 /// A step that does not concern a request with ``RequestTask/isPlain``.
 package protocol OptionalStep: Step {}
 
+/// What a ``DirectStep`` has done before the later steps.
+package enum Passing {
+    /// The later steps get the same request.
+    case unchanged
+    /// The later steps get the changed request.
+    case changed
+    /// The step has to wait first: its `run` performs the request, which is as it was.
+    case waits
+}
+
 /// A step that usually waits for nothing itself: it does its work before the later steps, and after them.
 ///
 /// Consecutive steps of this kind have one async frame together (decision 74).
 package protocol DirectStep: Step {
-    /// The request for the later steps; `nil` if the step has to wait first: then `run` performs it.
-    func before(_ pipelineRequest: PipelineRequest) throws(RequestError) -> PipelineRequest?
+    /// Changes the request for the later steps.
+    func before(_ pipelineRequest: inout PipelineRequest) throws(RequestError) -> Passing
 
     /// Changes the result of the later steps.
     ///
-    /// - Parameter sent: The request of ``before(_:)``.
+    /// - Parameter sent: The request after ``before(_:)``.
     /// - Returns: Whether that is the result of the step; otherwise ``resume(_:after:next:)`` goes on with it.
     func after(
         _ result: inout Result<Response, RequestError>, _ sent: PipelineRequest
@@ -68,13 +78,42 @@ package struct Next: Sendable {
 
         /// This node, or the first one after it whose step applies to the request; the last one always applies.
         func first(concerning request: PipelineRequest) -> Node {
-            // Each node retains the next one, so that the nodes that are passed need no references.
-            var node = Unmanaged.passUnretained(self)
+            withExtendedLifetime(self) {
+                Self.first(.passUnretained(self), concerning: request).takeUnretainedValue()
+            }
+        }
+
+        /// Without references: each node retains the next one.
+        static func first(
+            _ node: Unmanaged<Node>, concerning request: PipelineRequest
+        ) -> Unmanaged<Node> {
+            var node = node
             while let next = node._withUnsafeGuaranteedRef({ $0.successor(skippedBy: request) }) {
                 node = next
             }
-            return withExtendedLifetime(self) { node.takeUnretainedValue() }
+            return node
         }
+
+        /// Calls `before` of a direct step; `nil` for another step, and for the last one.
+        ///
+        /// A result, because a closure around it has no typed error.
+        @inline(never)  // See ``successor(skippedBy:)``.
+        func passing(
+            _ request: inout PipelineRequest
+        ) -> Result<(step: Passing, next: Unmanaged<Node>)?, RequestError> {
+            guard let direct, let next else { return .success(nil) }
+            do throws(RequestError) {
+                return .success((try direct.before(&request), .passUnretained(next)))
+            } catch {
+                return .failure(error)
+            }
+        }
+
+        /// Calls `after` of the direct step.
+        @inline(never)  // See ``successor(skippedBy:)``.
+        func after(
+            _ result: inout Result<Response, RequestError>, _ sent: PipelineRequest
+        ) -> Bool { direct?.after(&result, sent) ?? true }
 
         @inline(never)  // With its own function, the step needs no reference either.
         private func successor(skippedBy request: PipelineRequest) -> Unmanaged<Node>? {
@@ -104,16 +143,17 @@ package struct Next: Sendable {
     nonisolated(nonsending) private static func pass(
         _ pipelineRequest: PipelineRequest, _ node: Node
     ) async throws(RequestError) -> Response {
+        // The node retains those after it.
         var passage = Passage()
         passage.descend(pipelineRequest, from: node)
         if let waiting = passage.waiting {
+            let step = waiting.node.takeUnretainedValue()
             do {
                 let response =
-                    if passage.isFull {
-                        try await Next(first: waiting.node).again(waiting.request)
+                    if passage.isFull, step.direct != nil {
+                        try await Next(first: step).again(waiting.request)
                     } else {
-                        try await waiting.node.step.run(
-                            waiting.request, next: Next(first: waiting.node.next))
+                        try await step.step.run(waiting.request, next: Next(first: step.next))
                     }
                 passage.result = .success(response)
             } catch {
@@ -137,10 +177,12 @@ package struct Next: Sendable {
     ) async throws(RequestError) -> Response {
         var passage = passage
         var unfinished: Passage.Place? = first
-        while let place = unfinished, let step = place.node.direct {
+        while let place = unfinished {
+            let node = place.node.takeUnretainedValue()
+            guard let step = node.direct else { break }
             do {
                 let response = try await step.resume(
-                    place.request, after: passage.result, next: Next(first: place.node.next))
+                    place.request, after: passage.result, next: Next(first: node.next))
                 passage.result = .success(response)
             } catch {
                 passage.result = .failure(error)
@@ -156,37 +198,48 @@ package struct Next: Sendable {
 }
 
 /// The way of one request through consecutive direct steps.
+///
+/// Nodes are not retained: the first one, whose owner outlives the passage, retains the others.
 private struct Passage: Sendable {
     /// A step, and the request that it got, or passed on.
     struct Place: Sendable {
-        let node: Next.Node
+        let node: Unmanaged<Next.Node>
         let request: PipelineRequest
+    }
+
+    /// A direct step that was passed, and the index of the request that it passed on.
+    private struct Passed: Sendable {
+        let node: Unmanaged<Next.Node>
+        let request: Int
     }
 
     /// The step that waits, with the request that it gets; `nil` after a failure before it.
     private(set) var waiting: Place?
     /// The result so far.
     var result = Result<Response, RequestError>.failure(Next.hasNoEnd)
-    // The direct steps that were passed, the outermost first; not in an array, which would be allocated.
-    private var places: (Place?, Place?, Place?, Place?, Place?) = (nil, nil, nil, nil, nil)
-    private var count = 0
-    private static let capacity = 5
+    // The direct steps that were passed, the outermost first, and the different requests that they passed on; not in
+    // arrays, which would be allocated.
+    private var passed: (Passed?, Passed?, Passed?, Passed?, Passed?) = (nil, nil, nil, nil, nil)
+    private var passedCount = 0
+    private var requests: (PipelineRequest?, PipelineRequest?, PipelineRequest?) = (nil, nil, nil)
+    private var requestCount = 0
 
-    var isFull: Bool { count == Self.capacity }
+    /// Whether there is no room for a further step, which may pass on a request of its own.
+    var isFull: Bool { passedCount == 5 || requestCount == 3 }
 
     init() {}
 
     /// Calls `before` of the direct steps from a node on, up to the first step that waits.
     @inline(never)
     mutating func descend(_ request: PipelineRequest, from first: Next.Node) {
-        var (node, request) = (first, request)
+        var (node, request) = (Unmanaged.passUnretained(first), request)
         do throws(RequestError) {
-            while !isFull, let step = node.direct, let next = node.next,
-                let sent = try step.before(request)
-            {
-                push(Place(node: node, request: sent))
-                request = sent
-                node = next.first(concerning: request)
+            while !isFull {
+                let passing = try node._withUnsafeGuaranteedRef { $0.passing(&request) }.get()
+                guard let passing, passing.step != .waits else { break }
+                if passing.step == .changed || requestCount == 0 { keep(request) }
+                keep(Passed(node: node, request: requestCount - 1))
+                node = Next.Node.first(passing.next, concerning: request)
             }
             waiting = Place(node: node, request: request)
         } catch {
@@ -197,32 +250,51 @@ private struct Passage: Sendable {
     /// Calls `after` of the steps that were passed, the innermost first; returns the first that has to wait.
     @inline(never)
     mutating func ascend() -> Place? {
-        while let place = pop(), let step = place.node.direct {
-            if !step.after(&result, place.request) { return place }
+        while let last = removeLast() {
+            guard let sent = request(at: last.request) else { continue }
+            let hasEnded = last.node._withUnsafeGuaranteedRef { $0.after(&result, sent) }
+            if !hasEnded { return Place(node: last.node, request: sent) }
         }
         return nil
     }
 
-    private mutating func push(_ place: Place) {
-        switch count {
-        case 0: places.0 = place
-        case 1: places.1 = place
-        case 2: places.2 = place
-        case 3: places.3 = place
-        default: places.4 = place
+    private mutating func keep(_ step: Passed) {
+        switch passedCount {
+        case 0: passed.0 = step
+        case 1: passed.1 = step
+        case 2: passed.2 = step
+        case 3: passed.3 = step
+        default: passed.4 = step
         }
-        count += 1
+        passedCount += 1
     }
 
-    private mutating func pop() -> Place? {
-        guard count > 0 else { return nil }
-        count -= 1
-        switch count {
-        case 0: return places.0.take()
-        case 1: return places.1.take()
-        case 2: return places.2.take()
-        case 3: return places.3.take()
-        default: return places.4.take()
+    private mutating func removeLast() -> Passed? {
+        guard passedCount > 0 else { return nil }
+        passedCount -= 1
+        return switch passedCount {
+        case 0: passed.0
+        case 1: passed.1
+        case 2: passed.2
+        case 3: passed.3
+        default: passed.4
+        }
+    }
+
+    private mutating func keep(_ request: PipelineRequest) {
+        switch requestCount {
+        case 0: requests.0 = request
+        case 1: requests.1 = request
+        default: requests.2 = request
+        }
+        requestCount += 1
+    }
+
+    private func request(at index: Int) -> PipelineRequest? {
+        switch index {
+        case 0: requests.0
+        case 1: requests.1
+        default: requests.2
         }
     }
 }

@@ -12,8 +12,6 @@ public final class RequestTask: Sendable, Identifiable {
     public let id: UUID
     package let description: RequestDescription
     package let sharedConfiguration: SharedConfiguration
-    /// Whether neither the description nor the configuration needs an ``OptionalStep``.
-    let isPlain: Bool
     let services: TaskServices
     /// The start on the agent's clock.
     package let startedAt: Duration
@@ -31,18 +29,21 @@ public final class RequestTask: Sendable, Identifiable {
     let memberState: MemberState?
     /// The index in the agent's table; -1 if the task is not in it.
     let place = Atomic<Int>(-1)
+    // Together, without padding: an object of more than 1032 bytes costs more to allocate with glibc.
+    /// Whether neither the description nor the configuration needs an ``OptionalStep``.
+    let isPlain: Bool
+    let hasListeners: Bool
+    let hasEventReaders = Atomic(false)
     private let hasBegun = Atomic(false)
     private let isWatched = Atomic(false)
     private let state: Mutex<State>
 
     // Events, in RequestTask+Events.swift.
-    let hasListeners: Bool
     /// What all events have in common, if there are listeners.
     let eventSource: Shared<RequestEvent.Origin>?
     let eventQueue = Mutex(EventQueue())
     /// Readers of ``events(keeping:)``.
     let eventReaders = Mutex(TaskEventReaders())
-    let hasEventReaders = Atomic(false)
 
     /// What can change during the run, and the handlers that are called outside the lock.
     private struct State {

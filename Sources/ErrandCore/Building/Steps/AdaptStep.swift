@@ -4,10 +4,12 @@ import HTTPTypes
 
 /// Builds the request for the wire and runs the request processors.
 package final class AdaptStep: DirectStep {
-    /// The built request; `nil` if a hook requires suspension.
+    /// Builds the request; waits if a hook requires suspension.
     package func before(
-        _ pipelineRequest: PipelineRequest
-    ) throws(RequestError) -> PipelineRequest? { try Self.adaptedSynchronously(pipelineRequest) }
+        _ pipelineRequest: inout PipelineRequest
+    ) throws(RequestError) -> Passing {
+        try Self.adaptSynchronously(&pipelineRequest) ? .changed : .waits
+    }
 
     package func after(
         _ result: inout Result<Response, RequestError>, _ sent: PipelineRequest
@@ -29,43 +31,46 @@ package final class AdaptStep: DirectStep {
         return error
     }
 
-    private static func adaptedSynchronously(
-        _ pipelineRequest: PipelineRequest
-    ) throws(RequestError) -> PipelineRequest? {
+    private static func adaptSynchronously(
+        _ pipelineRequest: inout PipelineRequest
+    ) throws(RequestError) -> Bool {
         pipelineRequest.task.enter(.adapting)
         let configuration = try pipelineRequest.task.sharedConfiguration.inEnvironment()
         if pipelineRequest.task.isPlain, let built = configuration.builtRequests {
-            return try repeated(pipelineRequest, configuration, built)
+            return try repeats(&pipelineRequest, configuration, built)
         }
         // With interceptors, the processors run after these.
         guard !pipelineRequest.hasRequestProcessors || pipelineRequest.hasInterceptors,
             let adapted = try RequestAdapter.adaptSynchronously(pipelineRequest, configuration)
-        else { return nil }
+        else { return false }
         try checkBody(of: adapted)
-        emit(adapted)
-        return adapted
+        pipelineRequest = adapted
+        emit(pipelineRequest)
+        return true
     }
 
-    /// The request of an earlier task, if it was built from the same URL and the same configuration alone.
-    private static func repeated(
-        _ pipelineRequest: PipelineRequest, _ configuration: SharedConfiguration,
+    /// Takes the request of an earlier task, if it was built from the same URL and the same configuration alone.
+    private static func repeats(
+        _ pipelineRequest: inout PipelineRequest, _ configuration: SharedConfiguration,
         _ built: BuiltRequests
-    ) throws(RequestError) -> PipelineRequest? {
-        let task = pipelineRequest.task
-        let isURLAlone = task.description.isURLAlone
-        var adapted = pipelineRequest
-        if isURLAlone, let request = built.request(for: task.description.url.text) {
-            adapted.request = request
+    ) throws(RequestError) -> Bool {
+        let isURLAlone = pipelineRequest.task.description.isURLAlone
+        if isURLAlone,
+            let request = built.request(for: pipelineRequest.task.description.url.text)
+        {
+            pipelineRequest.request = request
         } else {
             guard
                 let made = try RequestAdapter.adaptSynchronously(pipelineRequest, configuration)
-            else { return nil }
-            adapted = made
-            try checkBody(of: adapted)
-            if isURLAlone { built.keep(adapted.request, for: task.description.url.text) }
+            else { return false }
+            try checkBody(of: made)
+            pipelineRequest = made
+            if isURLAlone {
+                built.keep(made.request, for: made.task.description.url.text)
+            }
         }
-        emit(adapted)
-        return adapted
+        emit(pipelineRequest)
+        return true
     }
 
     private static func runHooks(

@@ -3,11 +3,9 @@ import HTTPTypes
 
 /// Follows redirects, in the same way for every transport.
 package final class RedirectStep: DirectStep {
-    /// The request itself; `nil` if the store has a redirect for it.
-    package func before(
-        _ pipelineRequest: PipelineRequest
-    ) throws(RequestError) -> PipelineRequest? {
-        pipelineRequest.cache.redirects?.first == nil ? pipelineRequest : nil
+    /// Waits if the store has a redirect for the request.
+    package func before(_ pipelineRequest: inout PipelineRequest) -> Passing {
+        pipelineRequest.cache.redirects?.first == nil ? .unchanged : .waits
     }
 
     package func after(

@@ -8,11 +8,13 @@ package final class RetryStep: DirectStep {
 
     init(hostHealth: HostHealth) { self.hostHealth = hostHealth }
 
-    /// The first attempt; `nil` if its time is limited.
+    /// Begins the first attempt; waits if its time is limited.
     package func before(
-        _ pipelineRequest: PipelineRequest
-    ) throws(RequestError) -> PipelineRequest? {
-        Self.isLimited(pipelineRequest) ? nil : try firstAttempt(pipelineRequest)
+        _ pipelineRequest: inout PipelineRequest
+    ) throws(RequestError) -> Passing {
+        if Self.isLimited(pipelineRequest) { return .waits }
+        try beginFirstAttempt(&pipelineRequest)
+        return .changed
     }
 
     package func after(
@@ -40,7 +42,9 @@ package final class RetryStep: DirectStep {
     package func run(
         _ pipelineRequest: PipelineRequest, next: Next
     ) async throws(RequestError) -> Response {
-        try await attempts(from: try firstAttempt(pipelineRequest), after: nil, next)
+        var first = pipelineRequest
+        try beginFirstAttempt(&first)
+        return try await attempts(from: first, after: nil, next)
     }
 
     /// Performs the first attempt, if that has not failed, and then the further ones of the policy.
@@ -92,10 +96,9 @@ package final class RetryStep: DirectStep {
 
     /// Prepares the first attempt.
     @inline(never)  // decision 10
-    private func firstAttempt(_ pipelineRequest: PipelineRequest) throws(RequestError)
-        -> PipelineRequest
-    {
-        var pipelineRequest = pipelineRequest
+    private func beginFirstAttempt(
+        _ pipelineRequest: inout PipelineRequest
+    ) throws(RequestError) {
         // The attempts before a repetition by `ProcessStep` count too.
         pipelineRequest.attempt += 1
         if !pipelineRequest.request.method.isIdempotent,
@@ -108,7 +111,6 @@ package final class RetryStep: DirectStep {
             hostHealth.deposit(budget, host: Self.host(of: pipelineRequest))
         }
         try begin(pipelineRequest)
-        return pipelineRequest
     }
 
     /// Waits for the delay and prepares the next attempt; throws the error if there is none.

@@ -5,9 +5,7 @@ import HTTPTypes
 
 /// Passes only responses that satisfy the endpoint's rules.
 package final class ValidateStep: DirectStep {
-    package func before(
-        _ pipelineRequest: PipelineRequest
-    ) throws(RequestError) -> PipelineRequest? { pipelineRequest }
+    package func before(_ pipelineRequest: inout PipelineRequest) -> Passing { .unchanged }
 
     package func after(
         _ result: inout Result<Response, RequestError>, _ sent: PipelineRequest
