@@ -46,12 +46,15 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
         var rest = Data()
         var isPaused = false
         var end: WebSocketState.End?
+        /// Whether the server ends a closed connection first.
+        var awaitsServerEnd = false
         /// The time at which the transfer is cancelled unless the server has ended it.
         var abortTime: Duration?
         /// The end of the transfer.
         var transferEnd: Result<Void, RequestError>?
         var roundTrip: Duration?
         var resume: (@Sendable () -> Void)?
+        var cancel: (@Sendable () -> Void)?
         var readable: (@Sendable () -> Void)?
         var reader: UnsafeContinuation<Void, Never>?
         var isReaderWaiting = false
@@ -159,12 +162,13 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
 
     func begin(
         _ head: ResponseHead, observers: [any WebSocketObserver],
-        resume: @escaping @Sendable () -> Void
+        resume: @escaping @Sendable () -> Void, cancel: @escaping @Sendable () -> Void
     ) throws(RequestError) -> any BodySource {
         let now = clock.uptime
+        let isSwitch = head.status.code == 101
         do throws(WebSocketFault) {
             let agreement = try state.withLock { $0.handshake.take() }?
-                .agreement(head.headers, isSwitch: head.status.code == 101)
+                .agreement(head.headers, isSwitch: isSwitch)
             let opened = WebSocketEvent.opened(
                 subprotocol: agreement?.subprotocol,
                 extensions: head.headers[.secWebSocketExtensions])
@@ -173,6 +177,10 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
                 state.socket = WebSocketState(
                     options.limits, deflate: agreement?.deflate, at: now)
                 state.resume = resume
+                state.cancel = cancel
+                // RFC 6455 §7.1.1: the server ends it first. NB: hypercorn 0.18 closes the connection of HTTP/2 with all its
+                // streams if the client does (https://github.com/pgjones/hypercorn/issues/329).
+                state.awaitsServerEnd = !isSwitch
                 state.observers = observers
                 state.deliverEvents = { [weak self] in self?.deliverEvents() }
                 Self.note(opened, &state)
@@ -211,22 +219,24 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
         let actions = state.withLock { state in
             Self.readRest(&state, at: now, all: true)
             if let end = state.socket?.inputEnded() { Self.finish(end, &state) }
+            state.awaitsServerEnd = false
             return Self.actions(&state)
         }
         actions.perform()
         arm()
     }
 
-    func end(_ error: RequestError?) {
+    func end(_ error: RequestError?) -> RequestError? {
         let now = clock.uptime
-        let (actions, timer, stream) = state.withLock { state in
+        let (actions, timer, stream, failure) = state.withLock { state in
             Self.readRest(&state, at: now, all: true)
+            let failure = Self.failure(error, after: state.end)
             state.transferEnd = error.map { .failure($0) } ?? .success(())
             if let end = state.socket?.inputEnded() { Self.finish(end, &state) }
-            state.resume = nil
+            (state.resume, state.cancel) = (nil, nil)
             var actions = Self.actions(&state)
             actions.senders = exchange(&state.senders, with: [])
-            return (actions, state.timer.take(), state.stream.take())
+            return (actions, state.timer.take(), state.stream.take(), failure)
         }
         timer?.cancel()
         actions.perform()
@@ -234,6 +244,16 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
         let observers = state.withLock { exchange(&$0.observers, with: []) }
         // Released after the lock.
         withExtendedLifetime((stream, observers)) {}
+        return failure
+    }
+
+    /// The failure of the transfer: none after both close frames, however the connection ends then.
+    private static func failure(
+        _ error: RequestError?, after end: WebSocketState.End?
+    ) -> RequestError? {
+        guard let error, let end else { return error }
+        if end.isClean { return nil }
+        return end.fault == nil ? error : Self.error(end, nil)
     }
 
     // MARK: - Input
@@ -379,7 +399,7 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
     private static func actions(_ state: inout State) -> Actions {
         var actions = Actions()
         let hasEnded = state.end != nil
-        if hasEnded || !state.output.isEmpty { actions.readable = state.readable.take() }
+        if isReadable(state) { actions.readable = state.readable.take() }
         if hasEnded || state.taken < state.messages.count {
             state.isReaderWaiting = false
             actions.reader = state.reader.take()
@@ -395,11 +415,16 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
 
     var length: Int64? { nil }
 
+    /// Whether there is output, or this side may end its direction.
+    private static func isReadable(_ state: borrowing State) -> Bool {
+        !state.output.isEmpty || state.end != nil && !state.awaitsServerEnd
+    }
+
     func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead {
         let now = clock.uptime
         let (actions, result) = state.withLock { state -> (Actions, BodyRead) in
             let count = min(buffer.count, state.output.count)
-            guard count > 0 else { return (Actions(), state.end == nil ? .wait : .end) }
+            guard count > 0 else { return (Actions(), Self.isReadable(state) ? .end : .wait) }
             let contents = state.output.contents
             buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: contents[..<count]))
             state.output.removeFirst(count)
@@ -415,7 +440,7 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
 
     func whenReadable(_ notify: @escaping @Sendable () -> Void) {
         let isReadable = state.withLock { state in
-            let isReadable = state.end != nil || !state.output.isEmpty
+            let isReadable = Self.isReadable(state)
             if !isReadable { state.readable = notify }
             return isReadable
         }
@@ -688,7 +713,7 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
                 state.abortTime = time
                 guard time <= now else { return (Actions(), time) }
                 var actions = Actions()
-                if let task = state.stream?.task { actions.readable = { task.cancel() } }
+                actions.readable = state.cancel
                 return (actions, nil)
             }
             switch state.socket?.check(at: now, into: &state.output) {

@@ -15,10 +15,11 @@ package protocol ConnectionUpgrade: AnyObject, Sendable {
     /// - Parameters:
     ///   - observers: The observers of messages, until the end of the connection.
     ///   - resume: Continues the transfer after ``Demand/pause``.
+    ///   - cancel: Ends the transfer at once.
     /// - Throws: The error with which the transfer ends, if the response does not accept the offer.
     func begin(
         _ head: ResponseHead, observers: [any WebSocketObserver],
-        resume: @escaping @Sendable () -> Void
+        resume: @escaping @Sendable () -> Void, cancel: @escaping @Sendable () -> Void
     ) throws(RequestError) -> any BodySource
 
     /// Called with bytes of the server, which are valid only during the call.
@@ -27,6 +28,7 @@ package protocol ConnectionUpgrade: AnyObject, Sendable {
     /// Called when the server has ended its direction.
     func receiveEnd()
 
-    /// Called once with the end of the connection.
-    func end(_ error: RequestError?)
+    /// Called once with the end of the connection; returns the failure of the transfer, `nil` if the protocol has
+    /// ended before.
+    func end(_ error: RequestError?) -> RequestError?
 }

@@ -205,9 +205,9 @@ final class ResponseCollector: StreamReceiver, ConnectionOwner {
         do throws(RequestError) {
             guard let upgrade = task.description.upgrade else { throw .cancelled }
             let observers = state.withLock { exchange(&$0.observers, with: []) }
-            let source = try upgrade.begin(head, observers: observers + [self]) {
-                [weak self] in self?.resume()
-            }
+            let source = try upgrade.begin(
+                head, observers: observers + [self], resume: { [weak self] in self?.resume() },
+                cancel: { [weak self] in self?.cancel() })
             state.withLock { ($0.head, $0.owner) = (head, upgrade) }
             openChannel()
             return source
@@ -345,11 +345,14 @@ final class ResponseCollector: StreamReceiver, ConnectionOwner {
     }
 
     func didEnd(_ end: TransferEnd) {
-        let (waiter, channel, transfer, owner) = state.withLock { state in
-            state.finish(end)
-            return (state.waiter.take(), state.channel, state.transfer.take(), state.owner.take())
+        var end = end
+        if acceptsConnection, let owner = state.withLock({ $0.owner.take() }) {
+            end.error = owner.end(end.error)
         }
-        owner?.end(end.error)
+        let (waiter, channel, transfer) = state.withLock { state in
+            state.finish(end)
+            return (state.waiter.take(), state.channel, state.transfer.take())
+        }
         if let channel {
             task.pause.detach(transfer)
             channel.transferEnded(end)

@@ -21,6 +21,7 @@
             upload?.close()
             upload = Upload(owner.didSwitchProtocols(responseHead(head, hasBody: false)))
             isSourceEmpty = false
+            isHandedOver = true
         }
     }
 #endif

@@ -46,6 +46,8 @@
         @exclusivity(unchecked) var upload: Upload?
         /// Whether the body source has no bytes at present.
         @exclusivity(unchecked) var isSourceEmpty = false
+        /// Whether the receiver has taken the connection, or its stream, over.
+        @exclusivity(unchecked) var isHandedOver = false
         /// Content of a stream that the receiver has not accepted yet.
         @exclusivity(unchecked) var unread = UnreadContent()
         /// Whether the receiver has not accepted all content of a stream; the decoder may hold a part of it.
@@ -272,10 +274,19 @@
             if signals.contains(.resume), transfer.exchange === self { perform(state.resume()) }
         }
 
+        func isForCaller(_ signals: CurlTransfer.Signals) -> Bool {
+            // The source of a body may be a file.
+            let wanted: CurlTransfer.Signals = isHandedOver ? [.resume, .readable] : .resume
+            return signals.subtracting(wanted) == .posted
+        }
+
         /// Lets the body source wake the exchange when it has more bytes.
         func awaitSource() {
             isSourceEmpty = true
-            upload?.whenReadable { [weak transfer] in transfer?.raise(.readable) }
+            let isHandedOver = isHandedOver
+            upload?.whenReadable { [weak transfer] in
+                transfer?.raise(.readable, mayRunOnCaller: isHandedOver)
+            }
         }
 
         /// Bytes of the body were taken for the connection.

@@ -117,8 +117,8 @@
             return asleepUntil == .never ? -1 : asleepUntil.milliseconds(from: Self.readClock())
         }
 
-        /// Runs a turn on the thread of a caller that posted a new transfer, or of a reader that asks
-        /// for more of a body, while the loop's thread sleeps.
+        /// Runs a turn on the thread of a caller that posted a new transfer or a message of a WebSocket, or of a reader
+        /// that asks for more of a body, while the loop's thread sleeps.
         ///
         /// This is cheaper than waking the loop's thread (decisions 13 and 29). The turn handles only
         /// such messages. Returns true if the loop's thread must be woken for remaining work.
@@ -155,13 +155,13 @@
         private var transferCount: Int { client?.transferCount ?? 0 }
 
         /// Whether a caller may process a message: its request probably finds a connection, or its
-        /// transfer only reads.
+        /// transfer only reads, or sends bytes of a protocol that has taken a connection over.
         private func isForCaller(_ message: Mailbox.Message) -> Bool {
             switch message {
             case .start(let transfer):
                 origins.contains(transfer.request.url, transfer.request.options)
             case .attend(let transfer):
-                transfer.exchange != nil && transfer.signals() == [.resume, .posted]
+                transfer.exchange?.isForCaller(transfer.signals()) == true
                     && client?.hasWaiters == false
             case .shutDown, .close: false
             }

@@ -214,6 +214,8 @@
     protocol TransferOwner: AnyObject {
         /// Acts on signals from other threads.
         func attend(_ signals: CurlTransfer.Signals)
+        /// Whether a caller may run the turn that acts on these signals.
+        func isForCaller(_ signals: CurlTransfer.Signals) -> Bool
     }
 
     /// The caller's handle of a transfer; its methods set a signal and post a message to the

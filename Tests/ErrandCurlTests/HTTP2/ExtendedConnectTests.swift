@@ -86,6 +86,59 @@ struct ExtendedConnectTests {
         #expect(!frame.endsStream)
     }
 
+    /// One stream ends or is reset; another one of the same connection goes on.
+    @Test(arguments: [false, true])
+    func twoStreamsAreIndependent(isReset: Bool) async throws {
+        let server = try RawServer { connection in
+            guard exchangePrefaces(connection, allows: true), let first = next(connection) else {
+                return
+            }
+            var ended = 0
+            accept(first.stream, connection)
+            while let frame = next(connection) {
+                guard frame.kind == RawFrame.Kind.data else {
+                    accept(frame.stream, connection)
+                    continue
+                }
+                let isEnd = frame.endsStream
+                if isEnd, frame.stream == first.stream, isReset {
+                    connection.write(
+                        RawFrame(
+                            kind: RawFrame.Kind.reset, stream: frame.stream, payload: [0, 0, 0, 8]))
+                } else {
+                    connection.write(
+                        RawFrame(
+                            kind: RawFrame.Kind.data, flags: isEnd ? RawFrame.endOfStream : 0,
+                            stream: frame.stream, payload: frame.payload))
+                }
+                ended += isEnd ? 1 : 0
+                if ended == 2 { break }
+            }
+            connection.waitForClose()
+        }
+        let owners = (0..<2).map { _ in RecordingOwner(extendedProtocol: "websocket") }
+        for owner in owners {
+            _ = transport.start(try request(server), receiver: owner)
+            _ = try await owner.until { !$0.heads.isEmpty }
+        }
+        owners[0].sending.finish()
+        var record = try await owners[0].until { !$0.ends.isEmpty }
+        #expect((record.ends[0].error != nil) == isReset)
+        owners[1].send("hello")
+        record = try await owners[1].until { $0.input.count == 5 }
+        owners[1].sending.finish()
+        record = try await owners[1].until { !$0.ends.isEmpty }
+        #expect(record.ends[0].error == nil && record.input == Data("hello".utf8))
+        #expect(server.connections == 1)
+    }
+
+    private func accept(_ stream: UInt32, _ connection: RawConnection) {
+        connection.write(
+            RawFrame(
+                kind: RawFrame.Kind.headers, flags: RawFrame.endOfHeaders, stream: stream,
+                payload: RawFrame.status200))
+    }
+
     /// The client waits for SETTINGS, and sends nothing if they do not allow the method.
     @Test func serverMustAllowIt() async throws {
         let hasRequest = Mutex(false)

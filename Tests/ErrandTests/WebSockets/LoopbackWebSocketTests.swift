@@ -68,6 +68,26 @@ struct LoopbackWebSocketTests {
         }
     }
 
+    /// A message is sent from the thread of its sender while the loop's thread sleeps.
+    @Test func messageIsSentByItsSender() async throws {
+        server.route("/echo") { _ in .webSocket { $0.echo() } }
+        try await server.start()
+        let transport = CurlTransport()
+        let agent = RequestAgent(
+            configuration: Configuration(baseURL: server.baseURL), transport: transport,
+            clock: clock)
+        let echo = try await Chat("/echo").connect(on: agent)
+        var messages = echo.messages.makeAsyncIterator()
+        let before = transport.callerTurns
+        // The thread may still be awake after the echo.
+        while transport.callerTurns == before {
+            try await echo.send("hello")
+            #expect(try await messages.next() == "hello")
+        }
+        await agent.shutdown(draining: false)
+        await server.stop()
+    }
+
     @Test(arguments: HostileFrame.allCases)
     func hostileFrame(_ frame: HostileFrame) async throws {
         server.route("/hostile") { _ in

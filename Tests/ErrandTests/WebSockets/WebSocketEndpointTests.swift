@@ -95,6 +95,16 @@ struct WebSocketEndpointTests {
         connection.send(ServerBytes.text("one"))
         var messages = socket.messages.makeAsyncIterator()
         #expect(try await messages.next() == "one")
+        // The server ends a closed stream first (RFC 6455 §7.1.1).
+        socket.close()
+        #expect(connection.frames() == ["close 1000"])
+        connection.send(ServerBytes.close(1000))
+        #expect(try await messages.next() == nil)
+        connection.pull()
+        #expect(!connection.hasOutputEnded)
+        connection.close()
+        #expect(connection.hasOutputEnded)
+        #expect(try await socket.task.response().statusCode == 200)
     }
 
     @Test func streamWithAnotherSubprotocol() async throws {
@@ -457,7 +467,8 @@ struct WebSocketEndpointTests {
         // The server does not end the connection either.
         try await clock.untilSleeping()
         clock.advance(by: .seconds(5))
-        _ = await socket.task.outcome()
+        let outcome = await #expect(throws: RequestError.self) { try await socket.task.response() }
+        #expect(outcome?.webSocketClose?.code == .internalError)
         #expect(connection.hasEnded)
     }
 
@@ -473,6 +484,24 @@ struct WebSocketEndpointTests {
         try await clock.untilSleeping()
         clock.advance(by: .seconds(3))
         _ = await socket.task.outcome()
+        #expect(connection.hasEnded)
+    }
+
+    /// After both close frames, the end of the connection is no failure: neither a lost connection, nor a stream that
+    /// the server does not end.
+    @Test(arguments: [SocketTransport.Reply.switches([:]), .stream([:])], [false, true])
+    func endAfterCloseFrames(_ reply: SocketTransport.Reply, isLost: Bool) async throws {
+        let test = Self { _ in reply }
+        let (socket, connection) = try await test.connect()
+        socket.close()
+        connection.send(ServerBytes.close(1000))
+        if isLost {
+            connection.end(RequestError(.connectionLost, stage: .transport, "reset"))
+        } else {
+            try await test.clock.untilSleeping()
+            test.clock.advance(by: .seconds(5))
+        }
+        _ = try await socket.task.response()
         #expect(connection.hasEnded)
     }
 
