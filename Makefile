@@ -1,7 +1,7 @@
 # All commands of the project. `make test` runs before each commit, `make check` before a release; `make help` lists the rest.
 .POSIX:
 .PHONY: help setup new template demo demo-hub check test chaos traits boundaries language lint format samples build mistakes unit
-.PHONY: airline hub fetch chat petstore openapi check-darwin framing autobahn release docs check-docs api bench instructions tsan asan
+.PHONY: airline hub fetch chat petstore generator openapi check-darwin framing autobahn release docs check-docs api bench instructions tsan asan
 .PHONY: mutate fuzz clean
 
 help:
@@ -16,7 +16,8 @@ help:
 	@echo 'make lint          module boundaries, language, formatting, documentation, the list of deliberate faults'
 	@echo 'make format        format the Swift sources, update generated samples, tables and pictures'
 	@echo 'make autobahn      run the Autobahn test suite of WebSocket; needs Python 2.7'
-	@echo 'make openapi       test the OpenAPI generator, and compile the documents of ERRAND_OPENAPI_DOCUMENTS'
+	@echo 'make generator     test the OpenAPI generator; Scripts/openapi --update writes the sources of its tests again'
+	@echo 'make openapi       compile what it generates, also from the documents of ERRAND_OPENAPI_DOCUMENTS, and prove it'
 	@echo 'make docs          build the documentation in .build/docs, with warnings as errors'
 	@echo 'make check-docs    open the documentation in Chromium and follow every internal link'
 	@echo 'make samples       check that the compiled samples match README and articles'
@@ -45,7 +46,7 @@ demo: setup
 demo-hub: setup
 	@Scripts/example Hub
 
-test: setup lint samples build mistakes unit airline hub fetch chat petstore
+test: setup lint samples build mistakes unit airline hub fetch chat petstore generator
 	@echo 'make test: all checks passed'
 
 check: test traits check-darwin check-docs release template chaos framing autobahn openapi
@@ -120,6 +121,9 @@ chat: setup
 
 petstore: setup
 	@Scripts/example Petstore --quiet
+
+generator: setup
+	@Scripts/openapi --tests
 
 openapi: setup
 	@Scripts/openapi

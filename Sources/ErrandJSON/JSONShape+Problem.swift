@@ -34,9 +34,8 @@ extension JSONShape {
             return zip(members.keys, members.shapes).lazy.compactMap { key, shape in
                 shape.problem(at: path.appending(.key(key)), depth: depth + 1)
             }.first
-        case .defined(let inner, let definitions):
-            return inner.shape.problem(at: path, depth: depth + 1)
-                ?? first(definitions.shapes.sorted { $0.key < $1.key }.map(\.value))
+        // The document has checked it.
+        case .defined: return nil
         case .choice(let choice): return choice.otherwise.problem(at: path, depth: depth + 1)
         case .positions(let positions):
             return first(positions.first)

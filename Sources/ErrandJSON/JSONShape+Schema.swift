@@ -10,7 +10,8 @@ extension JSONShape {
     /// - `format` for `date`, `date-time`, `time`, `uuid`, `ipv4`, `ipv6`, `int32` and `int64`; other
     ///   formats check nothing,
     /// - `anyOf`, `oneOf`, `allOf`, `not`, and the schemas `true` and `false`,
-    /// - `$ref` with a JSON pointer, such as `#/$defs/node`, also to a schema around it,
+    /// - `$ref` with a JSON pointer, such as `#/$defs/node`, also to a schema around it; with
+    ///   ``init(jsonSchema:in:)`` it leads into another document,
     /// - `discriminator` (OpenAPI) beside `oneOf` or `anyOf` whose schemas are references: the value of
     ///   its property decides which of them applies.
     ///
@@ -20,19 +21,22 @@ extension JSONShape {
     /// `type`. Patterns are regular expressions of Swift for strings of at most 4096 bytes; see
     /// ``pattern(_:)``.
     ///
-    /// - Parameters:
-    ///   - jsonSchema: The schema.
-    ///   - document: The document that `$ref` leads into, such as an OpenAPI document. Default `nil`: the
-    ///     schema itself.
     /// - Throws: ``SchemaError`` with every keyword that is not supported or has an invalid value.
-    public init(jsonSchema: JSON, in document: JSON? = nil) throws(SchemaError) {
-        var reader = SchemaReader(document: document ?? jsonSchema)
-        let shape = reader.shape(ofRoot: jsonSchema)
-        if reader.problems.isEmpty, let problem = shape.problem {
-            reader.report(ShapePath(), "The shape can never match. \(problem)")
-        }
-        guard reader.problems.isEmpty else { throw SchemaError(problems: reader.problems) }
-        self = shape
+    public init(jsonSchema: JSON) throws(SchemaError) {
+        self = try SchemaDocument(jsonSchema).shape(of: jsonSchema)
+    }
+
+    /// Creates a shape from a JSON Schema whose references lead into a document.
+    ///
+    /// For example, with a schema of an OpenAPI document:
+    ///
+    ///     let pet = try JSONShape(jsonSchema: ["$ref": "#/components/schemas/Pet"], in: document)
+    ///
+    /// The keywords are those of ``init(jsonSchema:)``. Shapes of one document share its schemas.
+    ///
+    /// - Throws: ``SchemaError`` with every problem of the schema and of those that it leads to.
+    public init(jsonSchema: JSON, in document: SchemaDocument) throws(SchemaError) {
+        self = try document.shape(of: jsonSchema)
     }
 
     /// The error for a JSON Schema that has no equivalent shape.
@@ -62,47 +66,83 @@ extension JSONShape {
 ///
 /// Each shape that it returns decides about `null` itself, whatever its position.
 struct SchemaReader {
-    private(set) var problems: [JSONShape.SchemaError.Problem] = []
     private let document: JSON
-    private let definitions = JSONShape.Definitions()
+    private var definitions: [String: JSONShape.Definition] = [:]
+    /// The definitions in the order in which they were read.
+    private var names: [String] = []
     /// The names of references whose schemas were not read yet.
     private var pending: [String] = []
+    /// The problems and the references of each definition; those of the outermost schema have no name.
+    private var problems: [String?: [JSONShape.SchemaError.Problem]] = [:]
+    private var references: [String?: Set<String>] = [:]
     /// The references that each definition applies to its own value, which must not lead back to it.
     private var inPlace: [String: Set<String>] = [:]
-    /// The definition whose own value is described; `nil` within members and items.
-    private var scope: String?
+    /// The definition that is read; `nil` for the outermost schema.
+    private var current: String?
+    /// Whether the value that is described is that of the definition, and not one of its members or items.
+    private var isInPlace = true
 
     init(document: JSON) { self.document = document }
 
-    /// The shape of the outermost schema, with the schemas that its references lead to.
-    mutating func shape(ofRoot schema: JSON) -> JSONShape {
+    /// The shape of an outermost schema, with the schemas that its references lead to, and its problems.
+    mutating func shape(
+        ofRoot schema: JSON
+    ) -> (shape: JSONShape, problems: [JSONShape.SchemaError.Problem]) {
+        problems[nil] = nil
+        references[nil] = nil
+        let known = names.count
         let root = shape(of: schema, at: ShapePath(), depth: 0)
         while let name = pending.popLast() { readDefinition(name) }
-        for name in inPlace.keys.sorted() where leads(name, to: name) {
-            report(SchemaPointer(name)?.path ?? ShapePath(), "The reference leads to itself.")
+        for name in names[known...] { checkDefinition(name) }
+        current = nil
+        if problems[nil] == nil, let problem = root.problem {
+            report(ShapePath(), "The shape can never match. \(problem)")
         }
-        guard !definitions.shapes.isEmpty else { return root }
-        var shape = JSONShape(.defined(JSONShape.Box(root), definitions))
-        shape.nulls = .byRule
-        return shape
+        return (root, problems.isEmpty ? [] : problemsOfRoot())
     }
+
+    /// Whether schemas were read that a shape must keep alive.
+    var hasDefinitions: Bool { !definitions.isEmpty }
 
     private mutating func readDefinition(_ name: String) {
         guard let pointer = SchemaPointer(name) else { return }
-        scope = name
-        definitions.shapes[name] = shape(
+        names.append(name)
+        current = name
+        definitions[name]?.shape = shape(
             of: pointer.value(in: document), at: pointer.path, depth: 0)
-        scope = nil
+        current = nil
+    }
+
+    private mutating func checkDefinition(_ name: String) {
+        current = name
+        let path = SchemaPointer(name)?.path ?? ShapePath()
+        if leads(name, to: name) {
+            report(path, "The reference leads to itself.")
+        } else if problems[name] == nil, let problem = definitions[name]?.shape.problem {
+            report(path, "The shape can never match. \(problem)")
+        }
     }
 
     private func leads(_ name: String, to target: String) -> Bool {
-        var seen: Set<String> = []
-        var open = Array(inPlace[name] ?? [])
-        while let next = open.popLast() {
-            if next == target { return true }
-            if seen.insert(next).inserted { open += inPlace[next] ?? [] }
+        Self.reached(from: inPlace[name] ?? [], by: { inPlace[$0] ?? [] }).contains(target)
+    }
+
+    private static func reached(
+        from start: Set<String>, by next: (String) -> Set<String>
+    ) -> Set<String> {
+        var seen = start
+        var open = Array(start)
+        while let name = open.popLast() {
+            for other in next(name) where seen.insert(other).inserted { open.append(other) }
         }
-        return false
+        return seen
+    }
+
+    /// The problems of the outermost schema, and of the definitions that it leads to.
+    private func problemsOfRoot() -> [JSONShape.SchemaError.Problem] {
+        let reached = Self.reached(from: references[nil] ?? []) { references[$0] ?? [] }
+        return (problems[nil] ?? [])
+            + names.filter(reached.contains).flatMap { problems[$0] ?? [] }
     }
 
     private mutating func reference(of schema: JSON, at path: ShapePath) -> JSONShape? {
@@ -116,21 +156,20 @@ struct SchemaReader {
             report(path, "The reference leads to nothing.")
             return nil
         }
-        if let scope { inPlace[scope, default: []].insert(name) }
-        if definitions.shapes[name] == nil {
-            definitions.shapes[name] = Self.anything
-            pending.append(name)
-        }
-        var shape = JSONShape(.reference(JSONShape.Reference(name, in: definitions)))
+        references[current, default: []].insert(name)
+        if let current, isInPlace { inPlace[current, default: []].insert(name) }
+        let definition = definitions[name] ?? JSONShape.Definition(name)
+        if definitions.updateValue(definition, forKey: name) == nil { pending.append(name) }
+        var shape = JSONShape(.reference(JSONShape.Reference(definition)))
         shape.nulls = .byRule
         return shape
     }
 
     /// The shape of a member or an item, whose references may lead back.
     private mutating func shape(ofPart schema: JSON, at path: ShapePath, depth: Int) -> JSONShape {
-        let outer = scope
-        scope = nil
-        defer { scope = outer }
+        let outer = isInPlace
+        isInPlace = false
+        defer { isInPlace = outer }
         return shape(of: schema, at: path, depth: depth)
     }
 
@@ -139,7 +178,7 @@ struct SchemaReader {
     }
 
     mutating func report(_ path: ShapePath, _ reason: String) {
-        problems.append(.init(path: path.description, reason: reason))
+        problems[current, default: []].append(.init(path: path.description, reason: reason))
     }
 
     mutating func shape(of schema: JSON, at path: ShapePath, depth: Int) -> JSONShape {

@@ -53,8 +53,8 @@ public struct JSONShape: Sendable {
         case oneOf([JSONShape])
         case allOf([JSONShape])
         case custom(name: String, test: @Sendable (JSON) -> Bool)
-        /// A shape, with the definitions that the references in it lead to.
-        case defined(Box, Definitions)
+        /// A shape, with the document that the references in it lead into.
+        case defined(Box, SchemaDocument)
         case reference(Reference)
         case choice(Choice)
         case positions(Positions)

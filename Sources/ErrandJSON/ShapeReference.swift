@@ -1,24 +1,22 @@
 extension JSONShape {
-    /// The shapes that references of a schema lead to, by their pointers.
-    ///
-    /// A shape that contains itself refers to the definitions, which the outermost shape keeps alive.
+    /// A schema that references lead to, by its pointer.
     //
-    // @unchecked: the shapes are set before the outermost shape exists, and immutable afterwards.
-    final class Definitions: @unchecked Sendable {
-        var shapes: [String: JSONShape] = [:]
+    // @unchecked: the shape is set under the lock of its document, before a shape that refers to it leaves the document.
+    final class Definition: @unchecked Sendable {
+        let name: String
+        var shape = JSONShape.any
+
+        init(_ name: String) { self.name = name }
     }
 
-    /// A shape by its name in the definitions.
+    /// A shape by its definition, which may contain it; the document of the outermost shape keeps it alive.
     final class Reference: Sendable {
-        private unowned let definitions: Definitions
-        let name: String
+        private unowned let definition: Definition
 
-        init(_ name: String, in definitions: Definitions) {
-            self.name = name
-            self.definitions = definitions
-        }
+        init(_ definition: Definition) { self.definition = definition }
 
-        var shape: JSONShape { definitions.shapes[name] ?? .any }
+        var name: String { definition.name }
+        var shape: JSONShape { definition.shape }
     }
 
     /// The shapes of an object's variants, by the value of one of its members.

@@ -159,15 +159,46 @@ import Testing
     }
 
     @Test func referencesLeadIntoADocument() throws {
-        let document = try JSON(
-            parsing:
-                #"{"components":{"schemas":{"Pet":{"type":"object","properties":{"name":{"type":"string"}}}}}}"#
-        )
+        let document = SchemaDocument(
+            try JSON(
+                parsing:
+                    #"{"components":{"schemas":{"Pet":{"type":"object","properties":{"name":{"type":"string"}}}}}}"#
+            ))
         let shape = try JSONShape(
             jsonSchema: ["type": "array", "items": ["$ref": "#/components/schemas/Pet"]],
             in: document)
         #expect(shape.matches([["name": "Rex"]]))
         #expect(!shape.matches([["name": 1]]))
+        // The second shape uses the schemas of the first, and outlives the constant.
+        let pet = try JSONShape(jsonSchema: ["$ref": "#/components/schemas/Pet"], in: document)
+        #expect(pet.matches(["name": "Rex"]))
+        #expect(!pet.matches(["name": 1]))
+    }
+
+    @Test func problemsOfADocumentAreThoseThatAShapeLeadsTo() throws {
+        let document = SchemaDocument(
+            try JSON(
+                parsing: ##"""
+                    {"good":{"type":"integer"},"bad":{"type":"none"},"user":{"items":{"$ref":"#/bad"}},
+                    "circle":{"allOf":[{"$ref":"#/circle"}]},"never":{"type":"string","minLength":2,"maxLength":1}}
+                    """##))
+        func problems(_ name: String) throws -> [String] {
+            do throws(JSONShape.SchemaError) {
+                _ = try JSONShape(
+                    jsonSchema: ["$ref": .init(stringLiteral: "#/\(name)")], in: document)
+                return []
+            } catch {
+                return error.problems.map(\.path)
+            }
+        }
+        // Each twice: the second shape finds schemas that were read, with their problems.
+        for _ in 1...2 {
+            #expect(try problems("good").isEmpty)
+            #expect(try problems("user") == ["$['bad']['type']"])
+            #expect(try problems("bad") == ["$['bad']['type']"])
+            #expect(try problems("circle") == ["$['circle']"])
+            #expect(try problems("never") == ["$['never']['minLength']"])
+        }
     }
 
     @Test func discriminatorChoosesTheVariant() throws {

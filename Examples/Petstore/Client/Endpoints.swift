@@ -63,8 +63,7 @@ final class ListPets: PetstoreRequest, DecodableOutput {
     override var headers: HTTPFields {
         var headers = super.headers
         headers[.custom("X-Trace-Id")] = xTraceId.map { $0.uuidString }
-        let cookies: [String?] = [session.map { "session=\($0)" }]
-        headers[.cookie] = cookies.compactMap { $0 }.joined(separator: "; ")
+        headers[.cookie] = session.map { "session=\($0)" }
         return headers
     }
     override func configure(_ request: inout RequestDescription) {

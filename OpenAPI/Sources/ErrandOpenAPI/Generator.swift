@@ -119,14 +119,20 @@ public struct Generator {
             names: [service, service + "Request", "Events", "MemberKey"], overrides: options.names)
         types.reserve(api.schemas)
         let endpoints = endpoints(operations, types, documents)
-        if !options.isFiltered { for place in api.schemas { types.plan(place) } }
-        Recursion.breakCircles(
-            Array(types.declarations.values).sorted { $0.fullName < $1.fullName })
+        if !options.isFiltered {
+            // The fields of a form are those of its endpoint.
+            let forms = operations.flatMap { $0.body?.content ?? [] }.filter(\.isForm)
+            let places = Set(forms.compactMap { $0.schema?.reference })
+            for place in api.schemas where !places.contains(place) { types.plan(place) }
+        }
+        let declarations = types.declarations.values.sorted { $0.fullName < $1.fullName }
+        Recursion.breakCircles(declarations)
+        VariantNames.setDefaults(declarations)
         output.endpoints = endpoints.count
         output.types = types.top.count
         var plan = Plan(api: api, service: service, types: types, endpoints: endpoints)
         plan.chooseAgents(documents)
-        if options.validates { plan.addShapes(documents) }
+        if options.validates { plan.addShapes() }
         if options.mocks { plan.addSamples(schemas, documents) }
         let writer = SourceWriter(plan: plan, options: options)
         output.files = writer.files()

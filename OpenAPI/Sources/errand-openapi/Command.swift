@@ -85,10 +85,7 @@ struct Command {
 
     /// Runs the command; returns the exit status.
     func run() throws(Failure) -> Int32 {
-        let generator = Generator(options: options) { file in
-            try String(contentsOf: URL(fileURLWithPath: file), encoding: .utf8)
-        }
-        let result = generator.generate(document)
+        let result = Generator(options: options, load: SourceFile.text).generate(document)
         for problem in result.problems where !isQuiet || problem.kind != .note {
             FileHandle.standardError.write(Data("\(problem)\n".utf8))
         }

@@ -27,9 +27,7 @@ struct ServeCommand {
 
     /// Serves until the process ends; returns the exit status of a document with errors.
     func run() throws(Failure) -> Int32 {
-        let (service, problems) = FakeService.read(document) { file in
-            try String(contentsOf: URL(fileURLWithPath: file), encoding: .utf8)
-        }
+        let (service, problems) = FakeService.read(document, load: SourceFile.text)
         for problem in problems { FileHandle.standardError.write(Data("\(problem)\n".utf8)) }
         guard let service else { return 1 }
         let server = try HTTPServer(port: port)

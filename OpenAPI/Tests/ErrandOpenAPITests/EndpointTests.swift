@@ -66,8 +66,7 @@ import Testing
                     override var headers: HTTPFields {
                         var headers = super.headers
                         headers[.custom("X-Count")] = xCount.map { "\\($0)" }
-                        let cookies: [String?] = [sid.map { "sid=\\($0)" }]
-                        headers[.cookie] = cookies.compactMap { $0 }.joined(separator: "; ")
+                        headers[.cookie] = sid.map { "sid=\\($0)" }
                         return headers
                     }
                 }

@@ -106,6 +106,54 @@ import Testing
         #expect(status("n=1&on=2023-02-29") == 400)
     }
 
+    @Test func partsOfFormsAreChecked() throws {
+        let text = """
+            openapi: 3.0.3
+            info: {title: Shop, version: '1'}
+            paths:
+              /a:
+                post:
+                  requestBody:
+                    content:
+                      multipart/form-data:
+                        schema:
+                          type: object
+                          required: [file, count]
+                          properties:
+                            file: {type: string, format: binary}
+                            count: {type: integer, maximum: 9}
+                            tags: {type: array, maxItems: 2, items: {type: string, enum: [a, b]}}
+                            place: {type: object, required: [x], properties: {x: {type: number}}}
+                  responses: {'204': {description: ok}}
+            """
+        let service = try #require(FakeService.read("a.yaml", load: load(["a.yaml": text])).service)
+        func faults(_ parts: [(head: String, text: String)], end: String = "--b--\r\n") -> String {
+            let body = parts.map {
+                "--b\r\nContent-Disposition: form-data; \($0.head)\r\n\r\n\($0.text)\r\n"
+            }
+            let response = service.respond(
+                to: .init(
+                    method: "POST", path: "/a",
+                    headers: ["content-type": "multipart/form-data; boundary=\"b\""],
+                    body: Array((body.joined() + end).utf8)))
+            return response.status == 204 ? "" : response.text
+        }
+        let file = (head: #"name="file"; filename="f.bin""#, text: "no --b\r\n-")
+        let count = (head: "name=count", text: "3")
+        #expect(faults([file, count]) == "")
+        #expect(faults([file, count, ("name=tags", "a"), ("name=tags", "b")]) == "")
+        let json = "name=place\r\nContent-Type: application/json"
+        #expect(faults([file, count, (json, #"{"x": 1}"#)]) == "")
+        #expect(faults([file]).contains("the member count is missing"))
+        #expect(faults([file, ("name=count", "10")]).contains("$.count: the number contradicts"))
+        #expect(faults([file, ("name=count", "x")]).contains("$.count: expected integer"))
+        #expect(faults([file, count, ("name=tags", "c")]).contains("$.tags[0]"))
+        #expect(faults([file, count, (json, "{}")]).contains("$.place: the member x is missing"))
+        #expect(faults([file, count, (json, "{")]).contains("$.place: the part is not JSON"))
+        #expect(faults([file, count], end: "").contains("boundary"))
+        #expect(faults([(head: "filename=x", text: "")]).contains("boundary"))
+    }
+
     @Test func anotherContentTypeIsRefused() throws {
         let response = try response("PUT", "/v1/pets/1", body: "a=b", type: "text/plain")
         #expect(

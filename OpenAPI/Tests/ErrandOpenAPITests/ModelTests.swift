@@ -204,7 +204,7 @@ import Testing
                 - type: integer
                 - {type: object, required: [b], properties: {b: {type: string}}}
             """)
-        let order = ["Int", "String", "[String]", "Variant5", "Variant1"]
+        let order = ["Int", "String", "[String]", "B", "Variant1"]
         let places = order.compactMap {
             text.firstRange(of: "try? container.decode(\($0).self)")?.lowerBound
         }

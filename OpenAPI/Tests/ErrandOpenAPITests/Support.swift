@@ -7,9 +7,11 @@ extension Trait where Self == TimeLimitTrait {
     static var limited: Self { .timeLimit(.minutes(1)) }
 }
 
-/// Files by name, in place of a file system.
-struct MissingFile: Error {}
+struct MissingFile: Error, CustomStringConvertible {
+    let description = "there is no such file"
+}
 
+/// Files by name, in place of a file system.
 func load(_ files: [String: String]) -> (String) throws -> String {
     { name in
         guard let text = files[name] else { throw MissingFile() }

@@ -102,6 +102,9 @@ struct Operation {
                 "application/x-jsonlines", "application/json-lines", "application/jsonlines",
             ].contains(type)
         }
+        var isForm: Bool {
+            type == "application/x-www-form-urlencoded" || type.hasPrefix("multipart/")
+        }
         var isText: Bool { type.hasPrefix("text/") || type == "application/sdp" }
     }
 
@@ -115,6 +118,22 @@ struct Operation {
         var hasLocationHeader = false
 
         var isSuccess: Bool { status.hasPrefix("2") }
+
+        /// The name of a case for a status.
+        static func caseName(_ status: String) -> String {
+            switch status {
+            case "200": "ok"
+            case "201": "created"
+            case "202": "accepted"
+            case "203": "nonAuthoritative"
+            case "204": "noContent"
+            case "205": "resetContent"
+            case "206": "partialContent"
+            case "207": "multiStatus"
+            case "default", "2XX": "other"
+            default: "status\(status)"
+            }
+        }
     }
 }
 

@@ -48,6 +48,11 @@ final class Schema {
         self.node = node
     }
 
+    /// The description, or the title unless it says the same as a name.
+    func documentation(of name: String) -> String? {
+        text ?? title.flatMap { SwiftName.type($0) == SwiftName.type(name) ? nil : $0 }
+    }
+
     /// Whether the schema says nothing about the structure of values.
     var isUnstructured: Bool {
         reference == nil && types.isEmpty && values.isEmpty && properties.isEmpty && items == nil

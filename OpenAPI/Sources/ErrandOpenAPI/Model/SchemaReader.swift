@@ -57,6 +57,11 @@ final class SchemaReader {
         schema.format = node["format"]?.string
         if schema.format == nil, let coding = node["contentEncoding"]?.string {
             schema.format = coding == "binary" ? "binary" : coding == "base64" ? "byte" : nil
+        } else if schema.format == nil, let type = node["contentMediaType"]?.string,
+            !type.hasPrefix("text/"), !type.hasSuffix("json")
+        {
+            // In 3.1, a file is text with a media type and without an encoding.
+            schema.format = "binary"
         }
         for key in ["x-enum-varnames", "x-enumNames", "x-enum-names"] {
             if let names = node[key]?.items { schema.valueNames = names.compactMap(\.string) }
@@ -110,8 +115,10 @@ final class SchemaReader {
             } else {
                 schema.additional = .schema(
                     self.schema(at: schema.place.child("additionalProperties")))
+                return
             }
-        } else if let patterns = node["patternProperties"]?.members, schema.properties.isEmpty,
+        }
+        if let patterns = node["patternProperties"]?.members, schema.properties.isEmpty,
             patterns.count == 1
         {
             let place = schema.place.child("patternProperties").child(patterns[0].key)

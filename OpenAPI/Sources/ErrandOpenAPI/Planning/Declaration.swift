@@ -70,10 +70,13 @@ final class Declaration {
 final class Owner {
     let name: String
     var names: NameScope
+    /// Whether it is an endpoint, whose nested type may be its `Output`.
+    let isEndpoint: Bool
     var nested: [Declaration] = []
 
-    init(name: String, names: NameScope) {
+    init(name: String, names: NameScope, isEndpoint: Bool = false) {
         self.name = name
         self.names = names
+        self.isEndpoint = isEndpoint
     }
 }

@@ -26,7 +26,8 @@ struct EndpointPlanner {
 
     mutating func plan(_ operation: Operation, name: String) throws(Refusal) -> Endpoint {
         let owner = Owner(
-            name: name, names: NameScope(SwiftName.reservedTypes.union([name, "Body"])))
+            name: name, names: NameScope(SwiftName.reservedTypes.union([name, "Body"])),
+            isEndpoint: true)
         var endpoint = Endpoint(operation: operation, name: name, owner: owner)
         names = NameScope(SwiftName.requestMembers)
         try planParameters(&endpoint)
@@ -40,11 +41,12 @@ struct EndpointPlanner {
         return endpoint
     }
 
-    private func context(_ endpoint: Endpoint, _ name: String, _ direction: Direction)
-        -> TypePlanner.Context
-    {
+    private func context(
+        _ endpoint: Endpoint, _ name: String, _ direction: Direction, isArgument: Bool = false
+    ) -> TypePlanner.Context {
         TypePlanner.Context(
-            owner: endpoint.owner, name: name, parent: endpoint.name, direction: direction)
+            owner: endpoint.owner, name: name, parent: endpoint.name, direction: direction,
+            isArgument: isArgument)
     }
 
     // MARK: - Parameters
@@ -111,7 +113,8 @@ struct EndpointPlanner {
         }
         let base = SwiftName.member(parameter.name)
         let use = types.use(
-            of: simplified(schema), context(endpoint, SwiftName.type(parameter.name), .request))
+            of: simplified(schema),
+            context(endpoint, SwiftName.type(parameter.name), .request, isArgument: true))
         var text = parameter.text ?? schema.text
         if let value = schema.defaultValue, !value.isNull {
             text = (text.map { $0 + "\n\n" } ?? "") + "Default: `\(value.json)`."
@@ -197,7 +200,7 @@ struct EndpointPlanner {
         switch type {
         case .builtin: true
         case .declared: !isObject(type)
-        case .array, .dictionary, .binary: false
+        case .array, .dictionary, .binary, .optional: false
         }
     }
 
@@ -321,9 +324,10 @@ struct EndpointPlanner {
         return object.properties.compactMap { key, member in
             let (found, _, _) = types.shapes.resolved(member)
             if member.isReadOnly || found.isReadOnly { return nil }
-            let use = types.use(of: member, context(endpoint, SwiftName.type(key), .request))
+            let use = types.use(
+                of: member, context(endpoint, SwiftName.type(key), .request, isArgument: true))
             let base = SwiftName.member(key)
-            var text = member.text ?? member.title
+            var text = member.documentation(of: key)
             if let value = member.defaultValue, !value.isNull {
                 text = Self.text(text, "Default: `\(value.json)`.")
             }
@@ -416,7 +420,7 @@ struct EndpointPlanner {
                 endpoint.lines = streamType(of: content, "Line", endpoint)
                 if response.content.count == 1 { continue }
             }
-            outputs.append((response.status, output(of: response, endpoint)))
+            outputs.append((response.status, output(of: response, of: successes, endpoint)))
         }
         let kinds = outputs.map(\.output).filter { $0 != .none }
         let hasEmpty = kinds.count < outputs.count
@@ -456,15 +460,29 @@ struct EndpointPlanner {
         return type == .builtin("String") ? .builtin("JSON") : type
     }
 
+    /// The name of an inline type of a response: `Output` if it is the only one.
+    private func outputName(
+        of response: Operation.Response, _ schema: Schema, of successes: [Operation.Response]
+    ) -> String {
+        let (_, shape, isNullable) = types.shapes.resolved(schema)
+        switch shape {
+        case .array: return "Items"
+        case .dictionary: return "Values"
+        default: break
+        }
+        if successes.count == 1 { return isNullable ? "OutputValue" : "Output" }
+        return SwiftName.type(Operation.Response.caseName(response.status)) + "Output"
+    }
+
     private func output(
-        of response: Operation.Response, _ endpoint: Endpoint
+        of response: Operation.Response, of successes: [Operation.Response], _ endpoint: Endpoint
     ) -> Endpoint.SingleOutput {
         let content = response.content.filter { !$0.isEvents && !$0.isLines }
         if let json = content.first(where: \.isJSON) {
             guard let schema = json.schema else {
                 return .json(.builtin("JSON"), isOptional: false)
             }
-            let name = response.status.hasPrefix("20") ? "Result" : "Result\(response.status)"
+            let name = outputName(of: response, schema, of: successes)
             let use = types.use(of: schema, context(endpoint, name, .response))
             if use.type == .binary { return .data }
             return .json(use.type, isOptional: use.isNullable)

@@ -47,7 +47,7 @@ struct Paging {
         let queries = endpoint.operation.parameters.filter { $0.location == .query }.map(\.name)
         if let page {
             if let cursor = queries.first(where: Self.cursors.contains),
-                let path = path(to: Self.nextCursors, in: page)
+                let path = path(to: Self.nextCursors, in: page) ?? path(toNext: cursor, in: page)
             {
                 return ".cursor(\(Text.literal(cursor)), at: \(Self.list(path)))"
             }
@@ -61,6 +61,9 @@ struct Paging {
                     + ".string.map { .url($0) } }"
             }
         }
+        if endpoint.operation.responses.contains(where: { $0.isSuccess && $0.hasLinkHeader }) {
+            return ".link"
+        }
         let items = itemsKey.map { ", items: [\(Text.literal($0))]" } ?? ""
         if let offset = queries.first(where: Self.offsets.contains) {
             let total = page?.properties.first { Self.totals.contains($0.key) }
@@ -69,9 +72,6 @@ struct Paging {
         }
         if let number = queries.first(where: Self.numbers.contains) {
             return ".number(\(Text.literal(number))\(items))"
-        }
-        if endpoint.operation.responses.contains(where: { $0.isSuccess && $0.hasLinkHeader }) {
-            return ".link"
         }
         return nil
     }
@@ -93,6 +93,18 @@ struct Paging {
 
     private static func list(_ path: [String]) -> String {
         "[" + path.map { Text.literal($0) }.joined(separator: ", ") + "]"
+    }
+
+    /// The keys that lead to a member with the name of the parameter, in an object for the next page.
+    private func path(toNext parameter: String, in page: Declaration.Structure) -> [String]? {
+        for property in page.properties where property.key.lowercased().hasPrefix("next") {
+            guard case .declared(let key) = property.type,
+                case .structure(let next)? = types.declarations[key]?.body,
+                next.properties.contains(where: { $0.key == parameter })
+            else { continue }
+            return [property.key, parameter]
+        }
+        return nil
     }
 
     /// The keys that lead to one of some members, in the page or in an object in it.

@@ -35,21 +35,23 @@ struct Plan {
     private(set) var schemaLines: [String] = []
 
     /// Names the shapes of outputs and bodies, and writes their schemas.
-    mutating func addShapes(_ documents: Documents) {
+    mutating func addShapes() {
         guard let file = api.schemas.first?.file ?? endpoints.first?.operation.place.file else {
             return
         }
-        var text = SchemaText(documents: documents, file: file)
+        var text = SchemaText(types: types, file: file)
         for position in endpoints.indices {
             let endpoint = endpoints[position]
             // A stream is not checked as a whole.
             if let schema = endpoint.schema, endpoint.events == nil, endpoint.lines == nil {
-                endpoints[position].shape = text.name(of: schema.reference ?? schema.place)
+                endpoints[position].shape = text.add(
+                    schema.reference ?? schema.place, .response, name: "\(endpoint.name).response")
             }
             if case .json = endpoint.body,
                 let schema = endpoint.operation.body?.content.first(where: \.isJSON)?.schema
             {
-                endpoints[position].bodyShape = text.name(of: schema.reference ?? schema.place)
+                endpoints[position].bodyShape = text.add(
+                    schema.reference ?? schema.place, .request, name: "\(endpoint.name).body")
             }
         }
         schemaLines = text.lines

@@ -1,6 +1,14 @@
 /// Finds the shapes of schemas.
 struct ShapeFinder {
     let schemas: SchemaReader
+    private let open = OpenSchemas()
+
+    init(schemas: SchemaReader) { self.schemas = schemas }
+
+    /// The schemas whose shapes are being found, to end those that consist of themselves.
+    private final class OpenSchemas {
+        var list: Set<ObjectIdentifier> = []
+    }
 
     /// The schema that decides, after aliases, and whether null is accepted on the way.
     func resolved(_ schema: Schema) -> (schema: Schema, shape: Shape, isNullable: Bool) {
@@ -11,17 +19,27 @@ struct ShapeFinder {
             let shape = shape(of: schema)
             guard case .same(let other) = shape else { return (schema, shape, isNullable) }
             guard seen.insert(schema.place).inserted else {
-                schemas.documents.report(
-                    .refused, schema.place, "The schema is defined by itself; its type is JSON.",
-                    subject: schema.place.name)
-                return (schema, .any, isNullable)
+                return (schema, refused(schema), isNullable)
             }
             schema = other
             isNullable = isNullable || other.isNullable
         }
     }
 
+    private func refused(_ schema: Schema) -> Shape {
+        schemas.documents.report(
+            .refused, schema.place, "The schema is defined by itself; its type is JSON.",
+            subject: schema.place.name)
+        return .any
+    }
+
     func shape(of schema: Schema) -> Shape {
+        guard open.list.insert(ObjectIdentifier(schema)).inserted else { return refused(schema) }
+        defer { open.list.remove(ObjectIdentifier(schema)) }
+        return newShape(of: schema)
+    }
+
+    private func newShape(of schema: Schema) -> Shape {
         if let target = schemas.target(of: schema) { return .same(target) }
         if !schema.values.isEmpty, let shape = enumeration(of: schema) { return shape }
         if !schema.variants.isEmpty, let shape = choice(of: schema) { return shape }

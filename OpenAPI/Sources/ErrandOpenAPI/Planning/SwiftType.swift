@@ -5,6 +5,8 @@ indirect enum SwiftType: Equatable {
     /// A type that is generated, by its key.
     case declared(TypeKey)
     case array(SwiftType)
+    /// An item or a member that may be null.
+    case optional(SwiftType)
     case dictionary(SwiftType)
     /// A file or bytes; in JSON it is text.
     case binary
@@ -12,7 +14,8 @@ indirect enum SwiftType: Equatable {
     /// The type without arrays and dictionaries around it.
     var element: SwiftType {
         switch self {
-        case .array(let element), .dictionary(let element): element.element
+        case .array(let element), .dictionary(let element), .optional(let element):
+            element.element
         default: self
         }
     }

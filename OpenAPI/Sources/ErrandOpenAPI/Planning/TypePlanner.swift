@@ -17,9 +17,13 @@ final class TypePlanner {
         /// The name of the type around it, which precedes a name that is taken.
         var parent: String
         var direction: Direction
+        /// Whether it is a parameter or a field of a form, whose lists have no null.
+        var isArgument = false
 
         func named(_ name: String, in parent: String) -> Context {
-            Context(owner: owner, name: name, parent: parent, direction: direction)
+            var context = self
+            (context.name, context.parent) = (name, parent)
+            return context
         }
     }
 
@@ -69,8 +73,12 @@ final class TypePlanner {
 
     /// A name in a type that is no name at the top level.
     private func nestedName(_ name: String, _ parent: String, in owner: Owner) -> String {
-        for candidate in [name, parent + name, owner.name + name] where isFree(candidate, in: owner)
-        {
+        let isOutput = name == "Output" && owner.isEndpoint
+        if isOutput, !owner.nested.contains(where: { $0.name == name }) { return name }
+        // A type in another one cannot be named `Type`.
+        let first = name == "Type" ? "Kind" : name
+        for candidate in [first, parent + name, owner.name + name]
+        where isFree(candidate, in: owner) {
             return owner.names.take(candidate)
         }
         var number = 2
@@ -161,13 +169,14 @@ final class TypePlanner {
         }
     }
 
-    /// The type of items; JSON for items that may be null.
+    /// The type of items.
     private func element(_ schema: Schema, _ context: Context) -> SwiftType? {
         guard !isOpen(schema.place) else { return nil }
         opened.insert(schema.place)
         defer { opened.remove(schema.place) }
         let use = use(of: schema, context)
-        return use.isNullable ? .builtin("JSON") : use.type
+        let isOptional = use.isNullable && !context.isArgument && use.type != .builtin("JSON")
+        return isOptional ? .optional(use.type) : use.type
     }
 
     /// The items whose types are being found, to end lists of themselves.
@@ -206,7 +215,9 @@ final class TypePlanner {
         fill(
             declaration, found, shape, owner: owners[declaration.key],
             direction: declaration.key.direction)
-        if declaration.text == nil { declaration.text = schema.text ?? schema.title }
+        if declaration.text == nil {
+            declaration.text = schema.documentation(of: declaration.name)
+        }
     }
 
     /// Plans a named schema that no operation may use.
@@ -275,7 +286,7 @@ final class TypePlanner {
         _ declaration: Declaration, _ schema: Schema, _ shape: Shape, owner: Owner?,
         direction: Direction
     ) {
-        declaration.text = schema.text ?? schema.title
+        declaration.text = schema.documentation(of: declaration.name)
         if schema.isDeprecated {
             declaration.text = Self.adding("Deprecated.", to: declaration.text)
         }
@@ -327,13 +338,15 @@ final class TypePlanner {
                 key: key, name: names.take(base, base + "Value"), type: use.type,
                 isOptional: !isRequired || use.isNullable)
             property.writesNull = isRequired && use.isNullable
-            property.text = member.text ?? member.title
+            property.text = member.documentation(of: key)
             property.isDeprecated = member.isDeprecated
             if case .builtin = use.type, let value = use.constant ?? member.defaultValue {
                 let literal = Self.literal(value, use.type)
-                if !property.isOptional {
+                let isConstant = use.constant != nil
+                // A member that may be missing has the value of its constant only if that is the default, too.
+                if !property.isOptional || isConstant && member.defaultValue?.json == value.json {
                     property.value = literal
-                } else if use.constant != nil, let literal {
+                } else if isConstant, let literal {
                     property.text = Self.adding("Always `\(literal)`.", to: property.text)
                 }
             } else if let constant = use.constant, !property.isOptional,
@@ -393,7 +406,7 @@ final class TypePlanner {
                 variant.reference.map { SwiftName.type($0.name) }
                 ?? Self.shortTitle(variant.title)
                 ?? values.first.flatMap(\.string).map(SwiftName.type)
-                ?? Self.kindName(shape) ?? "Variant\(position + 1)"
+                ?? Self.kindName(shape) ?? Self.memberName(shape) ?? "Variant\(position + 1)"
             let use = use(of: variant, context.named(hint, in: declaration.name))
             if types.contains(use.type) {
                 guard key != nil, let same = types.firstIndex(of: use.type) else { continue }
@@ -408,7 +421,8 @@ final class TypePlanner {
             union.cases.append(
                 .init(
                     name: names.take(name, name + "Value"), type: use.type, values: values,
-                    text: variant.reference == nil ? variant.text ?? variant.title : nil))
+                    text: variant.reference == nil
+                        ? variant.documentation(of: hint) : nil))
         }
         if let key, union.cases.allSatisfy({ !$0.values.isEmpty }), !union.cases.isEmpty {
             let isInteger = union.cases[0].values[0].string == nil
@@ -422,6 +436,12 @@ final class TypePlanner {
     private static func shortTitle(_ title: String?) -> String? {
         guard let title, title.count <= 40, title.contains(where: \.isLetter) else { return nil }
         return SwiftName.type(title)
+    }
+
+    /// The name of the only member that an object requires.
+    private static func memberName(_ shape: Shape) -> String? {
+        guard case .object(let object) = shape, object.required.count == 1 else { return nil }
+        return object.required.first.map(SwiftName.type)
     }
 
     private static func kindName(_ shape: Shape) -> String? {
@@ -500,6 +520,7 @@ final class TypePlanner {
             case .declared(let key): rank(of: key)
             case .array: 8
             case .dictionary: 99
+            case .optional(let type): rank(type)
             }
         }
         func rank(of key: TypeKey) -> Int {

@@ -65,7 +65,7 @@ final class Documents {
         } catch {
             let problem = Problem(
                 kind: .error, file: file, line: 0, pointer: "", subject: "",
-                message: "The file cannot be read: \(error)")
+                message: "The file cannot be read: \(error).")
             problems.append(problem)
             return nil
         }

@@ -142,12 +142,19 @@ struct SampleMaker {
         return node(.object(members))
     }
 
+    private func isScalar(_ schema: Schema) -> Bool {
+        switch shapes.resolved(schema).shape {
+        case .builtin, .binary, .enumeration: true
+        case .any, .array, .dictionary, .object, .union, .same: false
+        }
+    }
+
     private func union(
         _ variants: [Schema], _ discriminator: Schema.Discriminator?, _ depth: Int
     ) -> Node {
-        // In depth, the variant that ends.
-        let variant = (depth > 6 ? variants.last : variants.first)
-        guard let variant else { return node(.null) }
+        // In depth, a variant that ends.
+        let ends = depth > 6 ? variants.first(where: isScalar) ?? variants.last : nil
+        guard let variant = ends ?? variants.first else { return node(.null) }
         let value = value(of: variant, depth: depth + 1)
         guard let discriminator, case .object(var members) = value.value else { return value }
         let name =

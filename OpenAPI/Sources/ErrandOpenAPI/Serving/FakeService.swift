@@ -262,6 +262,13 @@ public final class FakeService {
         if content.type == "application/x-www-form-urlencoded" {
             return check.faults(of: form(in: request, schema), schema).map { "the form: \($0)" }
         }
+        if content.type == "multipart/form-data" {
+            let type = request.headers["content-type"] ?? ""
+            guard let form = MultipartForm(request.body, contentType: type) else {
+                return ["the body is not divided by the boundary of its content type"]
+            }
+            return formFaults(of: form, schema)
+        }
         guard content.isJSON else { return [] }
         var reader = JSONText(String(decoding: request.body, as: UTF8.self))
         do throws(JSONText.Fault) {
@@ -269,6 +276,44 @@ public final class FakeService {
         } catch {
             return ["the body is not JSON, line \(error.line): \(error.message)"]
         }
+    }
+
+    /// What is wrong with the parts of a form, by the types of their schemas.
+    private func formFaults(of form: MultipartForm, _ schema: Schema) -> [String] {
+        let object = samples.shapes.object(of: schema)
+        var members = Node.Members()
+        var faults: [String] = []
+        for part in form.parts {
+            let property = object.properties.first { $0.name == part.name }?.schema
+            let (found, shape, _) = property.map(samples.shapes.resolved) ?? (nil, .any, false)
+            var item = found
+            var isList = false
+            if case .array(let items) = shape {
+                isList = true
+                item = items.map { samples.shapes.resolved($0).schema }
+            }
+            let text = String(decoding: part.bytes, as: UTF8.self)
+            var value = Self.scalar(text, item)
+            if part.isFile {
+                value = Node(value: .string(text), line: 0)
+            } else if part.type.hasSuffix("json") || item?.types.first == "object" {
+                var reader = JSONText(text)
+                do throws(JSONText.Fault) {
+                    value = try reader.read()
+                } catch {
+                    faults.append(
+                        "the form: $.\(part.name): the part is not JSON: \(error.message)")
+                    continue
+                }
+            }
+            if isList, value.items == nil {
+                let known = members[part.name]?.items ?? []
+                value = Node(value: .array(known + [value]), line: 0)
+            }
+            members.set(value, for: part.name)
+        }
+        let value = Node(value: .object(members), line: 0)
+        return faults + check.faults(of: value, schema).map { "the form: \($0)" }
     }
 
     /// The fields of a form, by the types of their schemas.

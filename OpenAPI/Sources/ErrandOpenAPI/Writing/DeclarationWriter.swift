@@ -7,9 +7,7 @@ struct DeclarationWriter {
     /// Writes a type with those in it.
     func write(_ declaration: Declaration, to text: inout Text) {
         text.separate()
-        text.document(
-            declaration.text,
-            fallback: access.isEmpty ? nil : "The schema `\(declaration.key.place.name)`.")
+        text.document(declaration.text, fallback: access.isEmpty ? nil : fallback(of: declaration))
         let owner = names.planner.owner(of: declaration) ?? declaration.owner
         let isolation = declaration.owner == nil ? "nonisolated " : ""
         switch declaration.body {
@@ -29,6 +27,17 @@ struct DeclarationWriter {
                 writeNested(declaration, to: &$0)
             }
         }
+    }
+
+    private func fallback(of declaration: Declaration) -> String {
+        if declaration.owner?.isEndpoint ?? false {
+            switch declaration.name {
+            case "Output": return "The JSON of the response."
+            case "Content": return "The JSON of the body."
+            default: break
+            }
+        }
+        return "The schema `\(declaration.key.place.name)`."
     }
 
     private func writeNested(_ declaration: Declaration, to text: inout Text) {
@@ -153,7 +162,7 @@ struct DeclarationWriter {
                 let escaped = SwiftName.escaped(property.name)
                 text.list(
                     "\(escaped) = try container.\(call)(",
-                    ["\(type).self", "forKey: .\(escaped)"], ")")
+                    ["\(type).self", "forKey: .\(property.name)"], ")")
             }
             text.list(
                 "additionalProperties = try MemberKey.members(",
@@ -183,7 +192,7 @@ struct DeclarationWriter {
         for property in structure.properties {
             let name = SwiftName.escaped(property.name)
             let call = property.isOptional && !property.writesNull ? "encodeIfPresent" : "encode"
-            text.list("try container.\(call)(", [name, "forKey: .\(name)"], ")")
+            text.list("try container.\(call)(", [name, "forKey: .\(property.name)"], ")")
         }
     }
 
@@ -256,7 +265,7 @@ struct DeclarationWriter {
             text.add("switch self {")
             for name in union.cases.map(\.name) + ["other"] {
                 text.pair(
-                    "case .\(SwiftName.escaped(name))(let value):",
+                    "case .\(name)(let value):",
                     isDirect ? "try value.encode(to: encoder)" : "try container.encode(value)")
             }
             text.add("}")
@@ -271,13 +280,13 @@ struct DeclarationWriter {
         let type = discriminator.isInteger ? "Int" : "String"
         text.list(
             "switch try container.decodeIfPresent(",
-            ["\(type).self", "forKey: .\(SwiftName.escaped(discriminator.name))"], ") {")
+            ["\(type).self", "forKey: .\(discriminator.name)"], ") {")
         for item in union.cases {
             let values = item.values.map { value in
                 value.string.map { Text.literal($0) } ?? value.int.map(String.init) ?? "nil"
             }
             let name = names.name(item.type, in: owner)
-            let start = "self = .\(SwiftName.escaped(item.name))("
+            let start = "self = .\(item.name)("
             let value = "try \(name)(from: decoder)"
             let head = "case \(values.joined(separator: ", ")):"
             if text.fits("\(head) \(start)\(value))") {
@@ -319,7 +328,7 @@ struct DeclarationWriter {
                 text.indented { $0.add("\(name).self)") }
                 text.add("{")
             }
-            text.indented { $0.add("self = .\(SwiftName.escaped(item.name))(value)") }
+            text.indented { $0.add("self = .\(item.name)(value)") }
         }
         text.add("} else {")
         text.indented { $0.add("self = .other(try container.decode(JSON.self))") }

@@ -54,7 +54,9 @@ struct EndpointWriter {
         }
         let summary = sentence(operation.summary)
         let description = (operation.text ?? "").trimmingSpaces
-        if sentence(description) == summary { return summary }
+        // Tools make summaries of the names of functions, and the description begins with the same words.
+        let first = description.prefix { $0 != "\n" }
+        if sentence(String(first)).lowercased() == summary.lowercased() { return description }
         return [summary, description].filter { !$0.isEmpty }.joined(separator: "\n\n")
     }
 
@@ -78,25 +80,11 @@ struct EndpointWriter {
                 ? (["VoidOutput"], nil, nil) : ([], nil, nil)
         case .json(let type, let isOptional):
             let name = names.name(type, in: endpoint.owner)
+            if name == "Output" { return (["DecodableOutput"], nil, nil) }
             return (["DecodableOutput"], isOptional ? name + "?" : name, nil)
         case .text: return (["TypedRequest"], nil, ("ResponseDecoder<String>", ".string"))
         case .data: return (["TypedRequest"], nil, ("ResponseDecoder<Data>", ".data"))
         case .byStatus: return (["TypedRequest"], nil, nil)
-        }
-    }
-
-    private static func caseName(_ status: String) -> String {
-        switch status {
-        case "200": "ok"
-        case "201": "created"
-        case "202": "accepted"
-        case "203": "nonAuthoritative"
-        case "204": "noContent"
-        case "205": "resetContent"
-        case "206": "partialContent"
-        case "207": "multiStatus"
-        case "default", "2XX": "other"
-        default: "status\(status)"
         }
     }
 
@@ -106,7 +94,7 @@ struct EndpointWriter {
         text.block("\(access)enum Output: Sendable") { text in
             for (status, output) in outputs {
                 if !access.isEmpty { text.document("The status \(status).") }
-                let name = Self.caseName(status)
+                let name = Operation.Response.caseName(status)
                 switch output {
                 case .none: text.add("case \(name)")
                 case .json(let type, let isOptional):
@@ -128,7 +116,7 @@ struct EndpointWriter {
                 for (position, (status, output)) in outputs.enumerated() {
                     let isLast = position + 1 == outputs.count
                     let pattern = isLast ? "default" : "case \(Self.pattern(status))"
-                    let name = Self.caseName(status)
+                    let name = Operation.Response.caseName(status)
                     switch output {
                     case .none: text.add("\(pattern): .\(name)")
                     case .json(let type, let isOptional):
@@ -320,22 +308,32 @@ struct EndpointWriter {
             for (name, property) in endpoint.headers {
                 text.add("headers[.custom(\(Text.literal(name)))] = \(headerValue(property))")
             }
-            if !endpoint.cookies.isEmpty {
-                let pairs = endpoint.cookies.map { name, property in
-                    let own = SwiftName.escaped(property.name)
-                    let value =
-                        names.text(property.type, property.isOptional ? "$0" : own)
-                        ?? "\"\\(\(own))\""
-                    let inner =
-                        value.hasPrefix("\"")
-                        ? String(value.dropFirst().dropLast()) : "\\(\(value))"
-                    let pair = "\"\(Text.escaped(name))=\(inner)\""
-                    return property.isOptional ? "\(own).map { \(pair) }" : pair
-                }
-                text.list("let cookies: [String?] = [", pairs, "]")
-                text.add("headers[.cookie] = cookies.compactMap { $0 }.joined(separator: \"; \")")
-            }
+            writeCookies(endpoint, to: &text)
             text.add("return headers")
+        }
+    }
+
+    private func writeCookies(_ endpoint: Endpoint, to text: inout Text) {
+        let pairs = endpoint.cookies.map { name, property in
+            let own = SwiftName.escaped(property.name)
+            let value =
+                names.text(property.type, property.isOptional ? "$0" : own) ?? "\"\\(\(own))\""
+            let inner =
+                value.hasPrefix("\"") ? String(value.dropFirst().dropLast()) : "\\(\(value))"
+            let pair = "\"\(Text.escaped(name))=\(inner)\""
+            return property.isOptional ? "\(own).map { \(pair) }" : pair
+        }
+        guard pairs.count > 1 else {
+            if let pair = pairs.first { text.add("headers[.cookie] = \(pair)") }
+            return
+        }
+        text.list("let cookies: [String?] = [", pairs, "]")
+        let value = "cookies.compactMap { $0 }.joined(separator: \"; \")"
+        if endpoint.cookies.contains(where: { !$0.property.isOptional }) {
+            text.add("headers[.cookie] = \(value)")
+        } else {
+            text.add("let cookie = \(value)")
+            text.add("if !cookie.isEmpty { headers[.cookie] = cookie }")
         }
     }
 
@@ -457,14 +455,18 @@ struct EndpointWriter {
             text.block("ErrorDecoder { response in", closing: "}") { text in
                 text.add("switch response.statusCode {")
                 let hasDefault = endpoint.errors.contains { $0.status == "default" }
+                let other = endpoint.errors.first { $0.status == "default" }?.type
+                let ranges = endpoint.errors.filter { $0.status.uppercased().hasSuffix("XX") }
+                let codes = endpoint.errors.filter {
+                    $0.status != "default" && !$0.status.uppercased().hasSuffix("XX")
+                }
+                // A status with the type of `default` needs no case, unless a range would take it.
+                let differing = ranges.filter { $0.type != other }
                 let ordered =
-                    endpoint.errors.filter {
-                        $0.status != "default" && !$0.status.uppercased().hasSuffix("XX")
-                    }
-                    + endpoint.errors.filter { $0.status.uppercased().hasSuffix("XX") }
+                    codes.filter { $0.type != other || !differing.isEmpty } + differing
                     + endpoint.errors.filter { $0.status == "default" }
-                for (status, type) in ordered {
-                    let pattern = status == "default" ? "default" : "case \(Self.pattern(status))"
+                for (status, type) in Self.grouped(ordered) {
+                    let pattern = status == "default" ? "default" : "case \(status)"
                     text.add(
                         "\(pattern): try response.decode(\(names.name(type, in: endpoint.owner)).self)"
                     )
@@ -473,6 +475,27 @@ struct EndpointWriter {
                 text.add("}")
             }
         }
+    }
+
+    /// The patterns of statuses, one for all that have a type; `default` for the last.
+    private static func grouped(
+        _ errors: [(status: String, type: SwiftType)]
+    ) -> [(status: String, type: SwiftType)] {
+        var groups: [(status: String, type: SwiftType)] = []
+        for (status, type) in errors {
+            let pattern = status == "default" ? status : Self.pattern(status)
+            let isRange = pattern.contains("...")
+            if status != "default",
+                let known = groups.firstIndex(where: {
+                    $0.type == type && $0.status.contains("...") == isRange
+                })
+            {
+                groups[known].status += ", \(pattern)"
+            } else {
+                groups.append((pattern, type))
+            }
+        }
+        return groups
     }
 
     private func writeConfigure(_ endpoint: Endpoint, to text: inout Text) {

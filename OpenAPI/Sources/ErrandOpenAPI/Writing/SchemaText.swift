@@ -1,15 +1,19 @@
 /// The schemas of a document as `JSONShape` reads them: without annotations, and without keywords that it lacks.
+///
+/// A schema that differs between requests and responses has two forms, as its types do.
 struct SchemaText {
-    let documents: Documents
-    /// The file of the document; other files become `$defs` of it.
+    let types: TypePlanner
+    /// The file of the document; the names of schemas of other files begin with theirs.
     let file: String
     /// The schemas that references lead to and that were not written yet.
-    private var pending: [Place] = []
-    private var known: Set<Place> = []
+    private var pending: [TypeKey] = []
+    private var known: Set<TypeKey> = []
     private(set) var definitions = Node.Members()
 
-    init(documents: Documents, file: String) {
-        self.documents = documents
+    private var documents: Documents { types.schemas.documents }
+
+    init(types: TypePlanner, file: String) {
+        self.types = types
         self.file = file
     }
 
@@ -30,18 +34,40 @@ struct SchemaText {
         "date", "date-time", "time", "uuid", "ipv4", "ipv6", "int32", "int64",
     ]
 
-    /// The name of a schema in the text; it is read with all that it refers to.
-    mutating func name(of place: Place) -> String {
-        if known.insert(place).inserted { pending.append(place) }
-        while let next = pending.popLast() {
-            guard let node = documents.node(at: next) else { continue }
-            definitions.set(schema(node, next), for: Self.key(next, file))
+    /// Names for schemas of operations, whose pointers are long.
+    private var names: [Place: String] = [:]
+
+    /// Adds a schema with all that it refers to, and returns its pointer without `#/`.
+    ///
+    /// - Parameter name: The name of a schema that is none of the components.
+    mutating func add(_ place: Place, _ direction: Direction, name: String) -> String {
+        let keys = place.keys
+        let target = target(place, direction)
+        if !known.contains(target), keys.prefix(2) != ["components", "schemas"] {
+            // A response of the components may belong to several operations.
+            names[place] =
+                keys.first == "components" && keys.count > 2 ? "\(keys[1]).\(keys[2])" : name
         }
-        return Self.key(place, file)
+        if known.insert(target).inserted { pending.append(target) }
+        while let next = pending.popLast() {
+            guard let node = documents.node(at: next.place) else { continue }
+            definitions.set(schema(node, next.place, next.direction), for: key(next))
+        }
+        return String(pointer(to: target).dropFirst(2))
+    }
+
+    private func target(_ place: Place, _ direction: Direction) -> TypeKey {
+        TypeKey(place: place, direction: types.directions.effective(direction, at: place))
     }
 
     /// A short name of a place: the pointer without the beginning that most schemas share.
-    private static func key(_ place: Place, _ file: String) -> String {
+    private func key(_ target: TypeKey) -> String {
+        let isSecond = target.direction == .request && types.directions.isSplit(target.place)
+        return name(of: target.place) + (isSecond ? ".request" : "")
+    }
+
+    private func name(of place: Place) -> String {
+        if let name = names[place] { return name }
         let prefix = "/components/schemas/"
         let pointer =
             place.pointer.hasPrefix(prefix)
@@ -49,34 +75,45 @@ struct SchemaText {
         return place.file == file ? pointer : "\(place.file)#\(pointer)"
     }
 
-    private static func pointer(_ key: String) -> String {
-        let escaped = key.replacing("~", with: "~0").replacing("/", with: "~1")
+    private func pointer(to target: TypeKey) -> String {
+        let escaped = key(target).replacing("~", with: "~0").replacing("/", with: "~1")
         return "#/" + escaped.replacing("%", with: "%25")
     }
 
-    private mutating func reference(to place: Place) -> Node {
-        if known.insert(place).inserted { pending.append(place) }
-        return Node(value: .string(Self.pointer(Self.key(place, file))), line: 0)
+    private mutating func reference(to place: Place, _ direction: Direction) -> Node {
+        let target = target(place, direction)
+        if known.insert(target).inserted { pending.append(target) }
+        return Node(value: .string(pointer(to: target)), line: 0)
     }
 
-    private mutating func schema(_ node: Node, _ place: Place) -> Node {
+    /// A schema.
+    ///
+    /// - Parameter hidden: The members that the direction does not have, of the schema around a part of `allOf`.
+    private mutating func schema(
+        _ node: Node, _ place: Place, _ direction: Direction, hidden: Set<String> = []
+    ) -> Node {
         guard let members = node.members else { return node }
+        let hidden = hidden.union(hiddenMembers(of: place, node, direction))
         var result = Node.Members()
         for (key, value) in members {
             switch key {
             case "$ref":
                 guard let text = value.string else { continue }
-                result.set(reference(to: documents.target(of: text, from: place)), for: key)
+                let target = documents.target(of: text, from: place)
+                result.set(reference(to: target, direction), for: key)
             case "properties", "patternProperties":
-                result.set(schemas(value, place.child(key)), for: key)
+                result.set(schemas(value, place.child(key), direction), for: key)
             case "items", "additionalProperties", "not":
-                result.set(schema(value, place.child(key)), for: key)
+                result.set(schema(value, place.child(key), direction), for: key)
             case "allOf", "anyOf", "oneOf", "prefixItems":
+                let isOfItem = key == "prefixItems"
                 let items = (value.items ?? []).enumerated().map { position, item in
-                    schema(item, place.child(key).child(position))
+                    schema(
+                        item, place.child(key).child(position), direction,
+                        hidden: isOfItem ? [] : hidden)
                 }
                 result.set(Node(value: .array(items), line: 0), for: key)
-            case "discriminator": result.set(discriminator(value, place), for: key)
+            case "discriminator": result.set(discriminator(value, place, direction), for: key)
             case "pattern":
                 guard let text = value.string, (try? Regex(text)) != nil else {
                     documents.report(
@@ -89,7 +126,9 @@ struct SchemaText {
                 if let format = value.string, Self.formats.contains(format) {
                     result.set(value, for: key)
                 }
-            case "required": result.set(required(value, node, place), for: key)
+            case "required":
+                let names = (value.items ?? []).filter { !hidden.contains($0.string ?? "") }
+                result.set(Node(value: .array(names), line: 0), for: key)
             default:
                 if Self.checks.contains(key) {
                     result.set(value, for: key)
@@ -101,15 +140,17 @@ struct SchemaText {
         return Node(value: .object(result), line: 0)
     }
 
-    private mutating func schemas(_ node: Node, _ place: Place) -> Node {
+    private mutating func schemas(_ node: Node, _ place: Place, _ direction: Direction) -> Node {
         var result = Node.Members()
         for (key, value) in node.members ?? [] {
-            result.set(schema(value, place.child(key)), for: key)
+            result.set(schema(value, place.child(key), direction), for: key)
         }
         return Node(value: .object(result), line: 0)
     }
 
-    private mutating func discriminator(_ node: Node, _ place: Place) -> Node {
+    private mutating func discriminator(
+        _ node: Node, _ place: Place, _ direction: Direction
+    ) -> Node {
         var result = Node.Members()
         if let name = node["propertyName"] { result.set(name, for: "propertyName") }
         if let mapping = node["mapping"]?.members {
@@ -118,25 +159,29 @@ struct SchemaText {
                 guard let text = target.string else { continue }
                 let isName = !text.contains("#") && !text.contains("/") && !text.contains(".")
                 let full = isName ? "#/components/schemas/\(text)" : text
-                targets.set(reference(to: documents.target(of: full, from: place)), for: value)
+                let target = documents.target(of: full, from: place)
+                targets.set(reference(to: target, direction), for: value)
             }
             result.set(Node(value: .object(targets), line: 0), for: "mapping")
         }
         return Node(value: .object(result), line: 0)
     }
 
-    /// The required members that both requests and responses have.
-    private func required(_ value: Node, _ schema: Node, _ place: Place) -> Node {
-        let names = (value.items ?? []).filter { name in
-            guard let name = name.string,
-                let (property, _) = documents.resolve(place.child("properties").child(name))
-            else { return true }
-            let own = schema["properties"]?[name]
-            return ![property, own].contains { node in
-                node?["readOnly"]?.bool == true || node?["writeOnly"]?.bool == true
-            }
+    /// The members of a schema that the direction does not have, and thus cannot require.
+    private func hiddenMembers(
+        of place: Place, _ node: Node, _ direction: Direction
+    ) -> Set<String> {
+        guard direction != .both, node["properties"] != nil || node["allOf"] != nil else {
+            return []
         }
-        return Node(value: .array(names), line: 0)
+        let object = types.shapes.object(of: types.schemas.schema(at: place))
+        let hidden = object.properties.filter { _, schema in
+            let target = types.schemas.target(of: schema)
+            return direction == .request
+                ? schema.isReadOnly || target?.isReadOnly ?? false
+                : schema.isWriteOnly || target?.isWriteOnly ?? false
+        }
+        return Set(hidden.map(\.name))
     }
 
     /// The text of all schemas, one on each line.

@@ -61,7 +61,7 @@ struct ServiceWriter {
                 let value =
                     variable.values.isEmpty
                     ? Text.literal(variable.defaultValue)
-                    : "." + SwiftName.escaped(SwiftName.member(variable.defaultValue))
+                    : "." + SwiftName.member(variable.defaultValue)
                 parameters.append("\(SwiftName.escaped(own)): \(type) = \(value)")
                 url = url.replacing(
                     "{\(variable.name)}", with: Self.piece(own, in: server.url, variable.name))
@@ -96,6 +96,7 @@ struct ServiceWriter {
     }
 
     private func write(_ variable: API.Server.Variable, _ type: String, to text: inout Text) {
+        text.separate()
         text.document(variable.text, fallback: "The values of `\(variable.name)`.")
         text.block("\(access)struct \(type): RawRepresentable, Hashable, Sendable") { text in
             if !access.isEmpty { text.document("The value in the URL.") }
@@ -157,7 +158,8 @@ struct ServiceWriter {
         text.document(
             "The configuration of an agent for the service."
                 + (server == nil
-                    ? "\n\nThe document names no absolute server, so the base URL must be set."
+                    ? "\n\nThe document names no absolute server, so the base URL must be set"
+                        + (hasSchemes ? ", and the hosts if there are credentials." : ".")
                     : "")
                 + (hasSchemes ? "\n\nOnly the hosts receive the credentials." : ""))
         text.list("\(access)static func configuration(", parameters, ") -> Configuration {")
@@ -180,7 +182,11 @@ struct ServiceWriter {
         let name = SwiftName.escaped(
             ["agent", "configuration", "hosts", "server"].contains(base) || agents.contains(base)
                 ? base + "Scheme" : base)
-        text.separate()
+        switch scheme.kind {
+        case .http(let other) where other != "digest": return
+        case .mutualTLS: return
+        default: text.separate()
+        }
         let head = "\(access)static func \(name)("
         let result = ") -> some Authenticator {"
         func document(_ sentence: String) {

@@ -76,10 +76,11 @@ struct SourceWriter {
         text.block("nonisolated enum \(plan.service)Schemas") { text in
             text.document("The shape of a schema; `nil` for an unknown name.")
             text.block("static func shape(_ name: String) -> JSONShape?") {
-                $0.add("try? JSONShape(jsonSchema: document[name], in: document)")
+                $0.add(##"try? JSONShape(jsonSchema: ["$ref": JSON("#/\(name)")], in: document)"##)
             }
             text.separate()
-            text.add("private static let document = (try? JSON(parsing: text)) ?? .absent")
+            text.add("private static let document = SchemaDocument(")
+            text.indented { $0.add("(try? JSON(parsing: text)) ?? .absent)") }
             text.separate()
             text.add("private static let text = #\"\"\"")
             text.indented { text in

@@ -195,12 +195,34 @@ struct Text {
             || text.prefix(3).contains(". ") && text.first?.isNumber == true
     }
 
+    /// The lines of a text, each paragraph on one line; lists, tables and code stay as they are.
+    private static func paragraphs(_ text: String) -> [String] {
+        var result: [String] = []
+        var isCode = false
+        var isOpen = false
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            let trimmed = String(line).trimmingSpaces
+            if trimmed.hasPrefix("```") { isCode.toggle() }
+            let isPlain =
+                !isCode && !trimmed.isEmpty && !trimmed.hasPrefix("```") && !line.hasPrefix(" ")
+                && !isStructured(line) && !trimmed.hasPrefix("<")
+            if isPlain, isOpen, let last = result.last {
+                result[result.count - 1] = last + " " + trimmed
+            } else {
+                result.append(String(line))
+            }
+            // Two spaces at the end break a line.
+            isOpen = isPlain && !line.hasSuffix("  ")
+        }
+        return result
+    }
+
     /// Lines that are short enough; code blocks and tables stay as they are.
     private static func wrapped(_ text: String, width: Int) -> [String] {
         var result: [String] = []
         var isCode = false
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-            var line = String(line)
+        for line in paragraphs(text) {
+            var line = line
             while line.last?.isWhitespace == true { line.removeLast() }
             let trimmed = line.trimmingSpaces
             if trimmed.hasPrefix("```") { isCode.toggle() }

@@ -9,6 +9,7 @@ struct TypeNames {
         case .binary: return "String"
         case .array(let element): return "[\(name(element, in: owner))]"
         case .dictionary(let value): return "[String: \(name(value, in: owner))]"
+        case .optional(let type): return name(type, in: owner) + "?"
         case .declared(let key):
             guard let declaration = planner.declarations[key] else { return "JSON" }
             if let own = declaration.owner, let owner, own === owner { return declaration.name }
@@ -24,7 +25,7 @@ struct TypeNames {
         case .builtin("Date"): return "\(value).formatted(.iso8601)"
         case .builtin("Data"): return "\(value).base64EncodedString()"
         case .builtin("FullDate"): return "\(value).description"
-        case .builtin("JSON"), .dictionary, .binary: return nil
+        case .builtin("JSON"), .dictionary, .binary, .optional: return nil
         case .builtin: return "\"\\(\(value))\""
         case .array(let element):
             guard let text = text(element, "$0") else { return nil }
