@@ -71,12 +71,12 @@ extension SharedAgentTests {
                 try await model.awaiting()
                 #expect(model.lines == ["200", "id=1897", "200"])
                 #expect(server.requests.map(\.method) == ["POST", "GET", "HEAD"])
-                // The article about caching has a GetUser of its own, with the same cache key.
-                try await model.cached()
-                #expect(model.lines == ["network"])
                 model.lines = []
                 try await model.sequences()
                 #expect(model.lines == ["lindy", "one", "two", "id=7", "id=8", "2"])
+                // The article about caching has a GetUser of its own, with the same cache key.
+                try await model.cached()
+                #expect(model.lines == ["network"])
                 server.route("/iphone/register") { _ in Self.json(#"{"userId": "?"}"#) }
                 try await model.errors()
                 #expect(model.title == "$['userId']")
