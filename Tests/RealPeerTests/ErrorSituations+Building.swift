@@ -37,10 +37,17 @@ extension ErrorSituations {
 
     func waiting(_ code: RequestError.Code) async throws -> RequestError? {
         switch code {
-        case .cacheMiss: return await failure { $0.cache.policy = .cacheOnly }
-        case .storeFailed: return await storeFailure()
-        case .duplicate: return try await secondFailure { $0.sending.duplicates = .reject }
-        case .queueFull: return try await queueFailure()
+        case .cacheMiss:
+            return await failure {
+                $0.cacheSeconds = 60
+                $0.cache.policy = .cacheOnly
+            }
+        case .storeFailed: return try await storeFailure()
+        case .duplicate:
+            return try await secondFailure(on: agent()) { $0.sending.duplicates = .reject }
+        case .queueFull:
+            return try await secondFailure(
+                on: agent { $0.limits = RequestLimits(total: 1, waiting: 0) })
         case .offline:
             return await failure(
                 on: agent {
@@ -53,8 +60,11 @@ extension ErrorSituations {
         }
     }
 
-    private func storeFailure() async -> RequestError? {
-        let queue = DownloadQueue(path: folder.path("missing/queue.sqlite"), agent: agent())
+    /// The error of a queue whose folder is a file.
+    private func storeFailure() async throws -> RequestError? {
+        try Data().write(to: folder.url.appendingPathComponent("downloads"))
+        let agent = agent()
+        let queue = DownloadQueue(path: folder.path("downloads/queue.sqlite"), agent: agent)
         do {
             try await queue.open()
             return nil
@@ -63,31 +73,20 @@ extension ErrorSituations {
         }
     }
 
-    /// The error of a request that is started while an equal one waits for its response.
+    /// The error of a request that is started while another one waits for its response.
     private func secondFailure(
-        _ change: @escaping (inout RequestDescription) -> Void
+        on agent: RequestAgent, _ change: @escaping (inout RequestDescription) -> Void = { _ in }
     ) async throws -> RequestError? {
         let gate = Gate()
         server.otherwise { _ in LoopbackResponse().held(by: gate) }
-        let agent = agent()
         let first = agent.start(GetPilot(change).makeDescription())
-        _ = try await gate.reached()
-        let error = await failure(on: agent, change)
+        try await gate.reached()
+        let second = agent.start(GetPilot(change).makeDescription())
+        let outcome = await second.outcome()
         gate.open()
         _ = await first.outcome()
-        return error
-    }
-
-    private func queueFailure() async throws -> RequestError? {
-        let gate = Gate()
-        server.otherwise { _ in LoopbackResponse().held(by: gate) }
-        let agent = agent { $0.limits = RequestLimits(total: 1, waiting: 0) }
-        let first = agent.start(GetPilot().makeDescription())
-        _ = try await gate.reached()
-        let error = await failure(on: agent)
-        gate.open()
-        _ = await first.outcome()
-        return error
+        await agent.shutdown()
+        return outcome.error
     }
 
     private func circuitFailure() async -> RequestError? {

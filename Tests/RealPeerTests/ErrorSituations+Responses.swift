@@ -53,7 +53,8 @@ extension ErrorSituations {
             return await failure(
                 of: GetFilm(folder),
                 receiving: LoopbackResponse(
-                    steps: [.head(status: 200, headers: [head]), .close], keepsConnection: false))
+                    steps: [.head(status: 200, headers: [head]), .hold(Gate())],
+                    keepsConnection: false))
         default: return nil
         }
     }

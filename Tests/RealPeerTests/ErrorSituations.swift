@@ -80,12 +80,18 @@ struct ErrorSituations: Sendable {
         }
     }
 
-    /// The description of an error without ports and without the names of temporary folders.
+    /// The description of an error without what differs between runs: ports, folders, keys, free space.
     func text(_ error: RequestError) -> String {
         error.description
-            .replacing(/(api\.example\.com|[a-z0-9-]+\.errand\.test|127\.0\.0\.1):[0-9]+/) {
-                "\($0.1)"
-            }
+            .replacing(/(api\.example\.com|[a-z0-9-]+\.errand\.test):[0-9]+/) { "\($0.1)" }
+            .replacing(/127\.0\.0\.1:[0-9]+/, with: "127.0.0.1:8080")
+            .replacing(
+                /[A-Za-z0-9+\/]{43}=(, [A-Za-z0-9+\/]{43}=)*/,
+                with: "csNnGZ9bjBUC5lagCZZOWvRwgaG/RXNDlOYn/k5kLIw="
+            )
+            .replacing(
+                /of \S+ has [0-9]+ available/, with: "of /home/amelia has 20000000000 available"
+            )
             .replacingOccurrences(of: folder.url.path, with: "/home/amelia")
     }
 }

@@ -642,9 +642,10 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
             message = "The server was not understood, so the WebSocket was closed. \(fault.message)"
         } else if end.isClean {
             let reason = end.reason.isEmpty ? "without a reason" : "'\(end.reason)'"
-            message = "The WebSocket was closed with \(end.code), \(reason)."
+            message =
+                "The WebSocket was closed with \(end.code), \(reason). Connect again if that is not its regular end."
         } else {
-            message = "The connection of the WebSocket ended without a close frame."
+            message = "The connection of the WebSocket ended without a close frame. Connect again."
         }
         var error = RequestError(.webSocketClosed, stage: .transport, message)
         error.webSocketClose = close(of: end)
