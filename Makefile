@@ -2,14 +2,14 @@
 .POSIX:
 .PHONY: help setup new template demo demo-hub check test chaos traits boundaries language lint format samples build mistakes unit
 .PHONY: airline hub fetch chat petstore generator openapi check-darwin framing autobahn release docs check-docs api bench instructions tsan asan
-.PHONY: mutate fuzz clean
+.PHONY: mutate fuzz release-check clean
 
 help:
 	@echo 'make new NAME=Hub  write a package for the client of a service into ../Hub, from Examples/Template'
 	@echo 'make demo          run Examples/Airline twice: registration, caching, a resumed download'
 	@echo 'make demo-hub      run Examples/Hub: pages, errors, token refresh, upload, download, batch, chain'
 	@echo 'make test          boundaries, lint, strict build, all tests, examples'
-	@echo 'make check         make test, then traits, other platforms, documentation, release build, template, chaos, framing, autobahn'
+	@echo 'make check         make test, then traits, other platforms, documentation, release build, template, release-check, chaos, framing, autobahn'
 	@echo 'make check-darwin  compile the code for Apple platforms, as far as Linux can'
 	@echo 'make chaos         10,000 requests for each transport and style to a server that breaks the protocol at random'
 	@echo 'make framing       compare the framing of HTTP/2 with hpack and hyperframe of PyPI'
@@ -20,8 +20,9 @@ help:
 	@echo 'make openapi       compile what it generates, also from the documents of ERRAND_OPENAPI_DOCUMENTS, and prove it'
 	@echo 'make docs          build the documentation in .build/docs, with warnings as errors'
 	@echo 'make check-docs    open the documentation in Chromium and follow every internal link'
-	@echo 'make samples       check that the compiled samples match README and articles'
+	@echo 'make samples       check that compiled samples, version and figures match README and articles'
 	@echo 'make api           report breaking API changes since the last version tag'
+	@echo 'make release-check  the files name one version, and the first program of the README runs from a local tag'
 	@echo 'make bench         measure CPU and memory against plain C libcurl'
 	@echo 'make instructions  compare instruction counts with the stored thresholds'
 	@echo 'make tsan          run the tests with ThreadSanitizer'
@@ -49,7 +50,7 @@ demo-hub: setup
 test: setup lint samples build mistakes unit airline hub fetch chat petstore generator
 	@echo 'make test: all checks passed'
 
-check: test traits check-darwin check-docs release template chaos framing autobahn openapi
+check: test traits check-darwin check-docs release template release-check chaos framing autobahn openapi
 
 chaos: setup
 	@Scripts/setup --tests
@@ -86,11 +87,14 @@ lint: boundaries language
 samples:
 	@Scripts/doc-samples --self-test
 	@Scripts/doc-samples --check
+	@Scripts/release-check --files
+	@Benchmarks/report --check
 
 format:
 	@Scripts/inspector-page
 	@Scripts/lint --fix
 	@Scripts/doc-samples
+	@Benchmarks/report
 	@Scripts/draw-architecture
 	@Scripts/check-boundaries --write
 
@@ -138,6 +142,9 @@ check-docs: build docs
 	@Scripts/setup --tests
 	@Scripts/check-docs --self-test
 	@Scripts/check-docs
+
+release-check: setup
+	@Scripts/release-check
 
 api: setup
 	@Scripts/check-api

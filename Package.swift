@@ -240,9 +240,9 @@ tests(
 tests(
     "RealPeerTests",
     [
-        "Errand", "ErrandUploads", "ErrandCurl", "ErrandURLSession", "ErrandCore",
-        "ErrandTransport", "ErrandRecording", "ErrandTesting", "ErrandWebSocket", "ErrandHTTP",
-        httpTypes,
+        "Errand", "ErrandUploads", "ErrandDownloadQueue", "ErrandWorkflows", "ErrandCurl",
+        "ErrandURLSession", "ErrandCore", "ErrandTransport", "ErrandRecording", "ErrandTesting",
+        "ErrandWebSocket", "ErrandHTTP", httpTypes,
     ])
 tests("ErrandOutboxTests", ["ErrandOutbox", "ErrandSQLite", "ErrandCore", "ErrandTesting"])
 // The files of other targets as well: each kind of store refuses foreign and damaged ones.

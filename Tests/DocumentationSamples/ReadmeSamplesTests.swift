@@ -34,8 +34,6 @@ extension SharedAgentTests {
             }
             server.route(
                 "/ping", responses: LoopbackResponse(headers: ["Content-Type": "text/plain"]))
-            server.route("/photos", responses: LoopbackResponse(body: "stored"))
-            server.route("/archive.tar", responses: LoopbackResponse(body: "an archive"))
             server.route("/users") { request in
                 Self.json(
                     request.query == "page=2" ? "[]" : #"[{"nick": "lindy", "title": "pilot"}]"#)
@@ -71,36 +69,20 @@ extension SharedAgentTests {
                 RequestAgent.shared.configuration.baseURL = base
                 let model = ReadmeModel(folder: folder)
                 try await model.awaiting()
-                #expect(model.lines == ["200", "id=1897", "200", "id=8"])
-                #expect(server.requests.map(\.method) == ["POST", "GET", "HEAD", "GET"])
-                try await model.composites()
-                #expect(model.lines == ["id=7", "id=8", "2"])
+                #expect(model.lines == ["200", "id=1897", "200"])
+                #expect(server.requests.map(\.method) == ["POST", "GET", "HEAD"])
+                model.lines = []
+                try await model.sequences()
+                #expect(model.lines == ["lindy", "one", "two", "id=7", "id=8", "2"])
                 // The article about caching has a GetUser of its own, with the same cache key.
                 try await model.cached()
                 #expect(model.lines == ["network"])
-                model.lines = []
-                try await model.sequences()
-                #expect(model.lines == ["lindy", "lindy", "one", "two"])
                 server.route("/iphone/register") { _ in Self.json(#"{"userId": "?"}"#) }
                 try await model.errors()
                 #expect(model.title == "$['userId']")
             }
             // The shared agent lives as long as the process; its memory must not keep the entries.
             try await RequestAgent.shared.store?.removeAll(where: nil)
-        }
-
-        @Test func uploadAndDownloadRun() async throws {
-            let photo = folder.appendingPathComponent("sunset.jpg")
-            try Data("a photo".utf8).write(to: photo)
-            try await withServer { base in
-                let agent = RequestAgent(configuration: Configuration(baseURL: base))
-                try await UploadPhoto(photo).send(on: agent)
-                let body = String(decoding: server.requests.last?.body ?? Data(), as: UTF8.self)
-                #expect(body.contains("Sunset") && body.contains(#"filename="sunset.jpg""#))
-                let file = try await ReadmeSamples.Archive(in: folder).value(on: agent)
-                #expect(file.file.lastPathComponent == "archive.tar" && file.bytes == 10)
-                await agent.shutdown()
-            }
         }
 
         @MainActor
@@ -133,7 +115,7 @@ extension SharedAgentTests {
     }
 }
 
-/// The parts of the README before its second heading of the second level.
+/// The parts of the README before the section Why.
 private struct FirstScreen {
     /// The lines of the fences of Swift code, without empty ones.
     var swiftLines: Int
@@ -148,7 +130,7 @@ private struct FirstScreen {
             .deletingLastPathComponent().deletingLastPathComponent()
         let readme = try String(
             contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
-        let screen = readme.components(separatedBy: "\n## ")[1]
+        let screen = readme.components(separatedBy: "\n## Why")[0]
         func fences(_ language: String) -> [String] {
             screen.components(separatedBy: "```\(language)\n").dropFirst().compactMap {
                 $0.components(separatedBy: "\n```").first

@@ -83,6 +83,7 @@ extension BaseRequest {
 
     /// Delivers the end of a run that was performed in the caller's Swift task; returns its outcome.
     nonisolated func end(_ run: RequestRun) -> TaskOutcome {
+        flushProgress()
         let outcome = run.task.finalOutcome
         end(outcome, of: run) { _ in }
         return outcome
@@ -239,7 +240,7 @@ struct RunRelays {
     init(of run: RequestRun, _ request: BaseRequest, owner: RequestOwner?) {
         accessories = .accompanying(request, run.task, by: run.agent)
         if let owner { run.task.bind(to: owner) }
-        progress = Self.reportProgress(of: request, run.task)
+        progress = request.relayProgress(of: run.task)
     }
 
     func end(
@@ -249,15 +250,5 @@ struct RunRelays {
         let knowsOfCancel = accessories?.close() ?? false
         progress?.flush()
         request.end(outcome, of: run, isAccompanied: knowsOfCancel, closures: closures)
-    }
-
-    private static func reportProgress(
-        of request: BaseRequest, _ task: RequestTask
-    ) -> ProgressRelay? {
-        guard let closure = request.attachedProgress else { return nil }
-        request.attachedProgress = nil
-        let relay = ProgressRelay { [weak request] in if let request { closure(request, $0) } }
-        task.onProgress { relay.offer($0) }
-        return relay
     }
 }

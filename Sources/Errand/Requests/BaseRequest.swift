@@ -190,6 +190,8 @@ nonisolated open class BaseRequest: RequestUnit, Startable {
     @exclusivity(unchecked) var attachedSuccess: ((BaseRequest) -> Void)?
     @exclusivity(unchecked) var attachedProgress:
         (@MainActor (BaseRequest, TransferProgress) -> Void)?
+    /// The progress of a run that the main actor awaits.
+    @exclusivity(unchecked) var progressRelay: ProgressRelay?
     @exclusivity(unchecked) var attachedFailure: ((BaseRequest, RequestError) -> Void)?
 
     /// Reads the overrides into a description, before ``configure(_:)``.
@@ -214,6 +216,7 @@ nonisolated open class BaseRequest: RequestUnit, Startable {
         on agent: RequestAgent?, _ onStart: (RequestTask) -> Void
     ) async -> RequestError? {
         let run = enlist(on: agent)
+        if attachedProgress != nil { relayProgress(of: run.task, to: #isolation) }
         onStart(run.task)
         await run.agent.perform(run.task)
         return end(run).error

@@ -24,8 +24,9 @@ extension Startable where Self: BaseRequest {
     ///     Upload(file).onProgress { upload, progress in bar.value = progress.fractionSent ?? 0 }
     ///         .start { upload in … }
     ///
-    /// For the forms of `start` that call back on the main actor; the closure is released after the run. ``RequestTask/onProgress(every:bytes:_:)``
-    /// and ``RequestTask/progress`` report that of any run.
+    /// For a run that the main actor starts with closures, or awaits with `send()` or `value()`; the closure is released after
+    /// the run. It is not called for runs on other actors and queues, and for streams and pages:
+    /// ``RequestTask/onProgress(every:bytes:_:)`` and ``RequestTask/progress`` report the progress of any run.
     @discardableResult
     nonisolated public func onProgress(
         _ closure: @escaping @MainActor (Self, TransferProgress) -> Void

@@ -156,6 +156,7 @@ extension BaseRequest {
         on agent: RequestAgent? = nil, onStart: (RequestTask) -> Void = { _ in }
     ) async throws(RequestError) -> Response {
         let run = enlist(on: agent)
+        if attachedProgress != nil { relayProgress(of: run.task, to: #isolation) }
         onStart(run.task)
         await run.agent.perform(run.task)
         return try response(ofEnded: run)

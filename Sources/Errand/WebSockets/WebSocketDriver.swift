@@ -678,9 +678,10 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
                 }
         } else if end.isClean {
             let reason = end.reason.isEmpty ? "without a reason" : "'\(end.reason)'"
-            message = "The WebSocket was closed with \(end.code), \(reason)."
+            message =
+                "The WebSocket was closed with \(end.code), \(reason). Connect again if that is not its regular end."
         } else {
-            message = "The connection of the WebSocket ended without a close frame."
+            message = "The connection of the WebSocket ended without a close frame. Connect again."
         }
         var error = RequestError(.webSocketClosed, stage: .transport, message)
         error.webSocketClose = close(of: end)

@@ -120,7 +120,8 @@ package enum RedirectDecision: Sendable {
         guard target.isAbsoluteHTTP else {
             return fail(
                 .unsafeRedirect, response,
-                "The server redirects to the scheme \(target.scheme ?? "none"); only http and https are followed."
+                "The server redirects to the scheme \(target.scheme ?? "none"); only http and https are followed. "
+                    + "Check its Location, or set redirectPolicy to .none."
             )
         }
         if request.url.scheme == "https", target.scheme == "http", !policy.allowsDowngrade {

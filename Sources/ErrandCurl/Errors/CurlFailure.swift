@@ -49,7 +49,7 @@
         }
 
         static var unknown: RequestError {
-            RequestError(.transportFailed, stage: .transport, "The transfer failed.")
+            RequestError(.transportFailed, stage: .transport, "The transfer failed. Try again.")
         }
 
     }

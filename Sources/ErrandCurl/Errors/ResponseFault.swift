@@ -28,7 +28,8 @@ package enum ResponseFault: Error, Sendable, Hashable {
         switch self {
         case .head(let error):
             (.badServerResponse, "The server's response is invalid. \(error.message)")
-        case .notHTTP: (.badServerResponse, "The response from \(host) is not HTTP.")
+        case .notHTTP:
+            (.badServerResponse, "The response from \(host) is not HTTP. Check host and port.")
         case .malformedChunk:
             (
                 .badServerResponse,

@@ -74,6 +74,7 @@ extension RecipeModel {
 // Sample 6: Upload a photo with progress
 extension RecipeModel {
     func uploadWithProgress() async throws {
+        let show = self.print
         final class PutPhoto: BaseRequest {
             let photo: URL
             init(_ photo: URL) { self.photo = photo }
@@ -83,11 +84,11 @@ extension RecipeModel {
         }
 
         PutPhoto(photo).onProgress { _, progress in
-            self.print("\(progress.bytesSent) of \(progress.totalBytesToSend ?? 0) bytes")
+            show("\(progress.bytesSent) of \(progress.totalBytesToSend ?? 0) bytes")
         }.start { _ in
-            self.print("stored")
+            show("stored")
         } failure: { _, error in
-            self.print("\(error)")
+            show("\(error)")
         }
     }
 }
@@ -464,6 +465,7 @@ extension RecipeModel {
 // Sample 31: From YTKNetwork
 extension RecipeModel {
     func fromYTKNetwork() async throws {
+        let show = self.print
         final class RegisterApi: BaseRequest {
             let name: String
             init(name: String) { self.name = name }
@@ -474,9 +476,9 @@ extension RecipeModel {
         }
 
         RegisterApi(name: "amelia").start { request in
-            self.print("\(request.response?.json["userId"].int ?? 0)")
+            show("\(request.response?.json["userId"].int ?? 0)")
         } failure: { _, error in
-            self.print("\(error)")
+            show("\(error)")
         }
     }
 }

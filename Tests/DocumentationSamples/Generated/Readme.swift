@@ -5,56 +5,32 @@ import Errand
 import Foundation
 
 struct ReadmeSamples {
-    // Sample 6: One base class for each service
-    enum Hub {
-        static let agent = RequestAgent(
-            configuration: Configuration(baseURL: "https://api.hub.example/v3"))
-    }
-
+    // Sample 6: A tour
     class HubRequest: BaseRequest {
-        override var agent: RequestAgent { Hub.agent }
+        override var baseURL: EndpointURL? { "https://api.hub.example/v3" }
         override var retryPolicy: RetryPolicy? { .attempts(3) }
         override func configure(_ request: inout RequestDescription) {
             super.configure(&request)
             request.json.keys = .snakeCase
-            request.sending.duplicates = .join
         }
     }
 
     struct Issue: Codable, Sendable { var number: Int, title: String }
 
-    final class GetIssue: HubRequest, DecodableOutput {
+    final class GetIssue: HubRequest, DecodableOutput {  // or FileOutput, VoidOutput, TypedRequest
         typealias Output = Issue
         let number: Int
         init(number: Int) { self.number = number }
         override var url: EndpointURL { "issues/\(number)" }
     }
-
-    final class Archive: HubRequest, FileOutput {
-        let folder: URL
-        init(in folder: URL) { self.folder = folder }
-        override var url: EndpointURL { "archive.tar" }
-        var download: DownloadPlan { .to(folder.appendingPathComponent("archive.tar")) }
-    }
-
-    func title(of number: Int, staging: RequestAgent) async throws -> String {
-        try await GetIssue(number: number).value(on: staging).title  // another agent for this call
-    }
-
-    // Sample 8: WebSockets
-    final class Prices: BaseRequest, MessageEndpoint {
-        typealias Incoming = String  // or Data, or Codable types for JSON
-        typealias Outgoing = String
-        override var url: EndpointURL { "wss://api.example.com/prices" }
-    }
 }
 
-// Sample 2: Try it
+// Sample 1: Errand
 extension ReadmeModel {
     func hello() async throws {
         struct Pilot: Codable, Sendable { var name, plane: String }
 
-        final class GetPilot: JSONRequest<Pilot> {  // an endpoint is a class; its output is a Pilot
+        final class GetPilot: JSONRequest<Pilot> {  // an endpoint; its output is a Pilot
             let name: String
             init(name: String) { self.name = name }
             override var url: EndpointURL { "pilots/\(name).json" }  // below the base URL
@@ -66,10 +42,20 @@ extension ReadmeModel {
     }
 }
 
-// Sample 4: Starting requests
+// Sample 4: A tour
+extension ReadmeModel {
+    func awaiting() async throws {
+        let register = Register(name: "amelia", password: "earhart")
+        let response = try await register.send()
+        let user = try await GetUser(id: register.userId ?? 0).value()
+        let ping = try await InlineRequest("/ping") { $0.method = .head }.send()  // without a class
+        lines = ["\(response.statusCode)", user.nick, "\(ping.statusCode)"]
+    }
+}
+
+// Sample 5: A tour
 extension ReadmeModel {
     func closures() async throws {
-        // From the main actor, with closures. They receive the subclass, and run on the main actor.
         GetUser(id: 7).start { request, user in
             self.title = "\(user.nick), number \(request.id)"
         } failure: { _, error in
@@ -78,52 +64,20 @@ extension ReadmeModel {
     }
 }
 
-// Sample 5: Starting requests
-extension ReadmeModel {
-    func awaiting() async throws {
-        // From any actor, with await.
-        let register = Register(name: "amelia", password: "earhart")
-        let response = try await register.send()
-        let user = try await GetUser(id: register.userId ?? 0).value()
-        // Without an endpoint class.
-        let ping = try await InlineRequest("/ping") { $0.method = .head }.send()
-        let other = try await InlineRequest("/iphone/users?id=8").decoding(User.self).value()
-        lines = ["\(response.statusCode)", user.nick, "\(ping.statusCode)", other.nick]
-    }
-}
-
-// Sample 7: Cache, pages and streams
+// Sample 7: A tour
 extension ReadmeModel {
     func sequences() async throws {
         final class ListUsers: JSONRequest<[User]> {
             override var url: EndpointURL { "/users" }
         }
 
-        for try await user in ListUsers().items() { lines.append(user.nick) }  // by the Link header
         for try await user in ListUsers().items(.number("page")) { lines.append(user.nick) }
         for try await line in try await InlineRequest("/log").stream().lines { lines.append(line) }
-    }
-}
-
-// Sample 9: WebSockets
-extension ReadmeModel {
-    func sockets() async throws {
-        for try await socket in ReadmeSamples.Prices().connections() {  // connects again after a loss
-            try await socket.send("SWFT")
-            for try await price in socket.messages { print(price) }
-        }
-    }
-}
-
-// Sample 10: Batches and chains
-extension ReadmeModel {
-    func composites() async throws {
         let (user, other) = try await BatchRequest.Typed(GetUser(id: 7), GetUser(id: 8)).value()
-
         let chain = ChainRequest()
         chain.add(Register(name: "amelia", password: "earhart"))
             .then { register in GetUser(id: register.userId ?? 0) }
         try await chain.send()
-        lines = [user.nick, other.nick, "\(chain.requests.count)"]
+        lines += [user.nick, other.nick, "\(chain.requests.count)"]
     }
 }

@@ -39,6 +39,33 @@ import Testing
         #expect(lines.suffix(2) == ["100 of 100", "end"])
     }
 
+    @Test func progressClosureIsCalledForARunThatTheMainActorAwaits() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.on(nil, nil, chunkedResponse(100))
+        var received: [Int64] = []
+        let request = fixture.with(GetBytes()).onProgress { received.append($1.bytesReceived) }
+        try await request.send()
+        #expect(received.last == 100)
+        received = []
+        request.onProgress { received.append($1.bytesReceived) }
+        #expect(try await request.value().count == 100)
+        #expect(received.last == 100)
+        received = []
+        try await request.send()
+        #expect(received == [], "the closure was released")
+    }
+
+    @Test func progressClosureIsNotCalledForARunOnAnotherActor() async throws {
+        let fixture = AgentFixture()
+        fixture.transport.on(nil, nil, chunkedResponse(100))
+        try await Task.detached {
+            let request = fixture.with(DataRequest()).onProgress { _, _ in
+                Issue.record("the request is not on the main actor")
+            }
+            try await request.send()
+        }.value
+    }
+
     @Test func handlerOfATaskIsCalledForEveryWayOfStarting() async throws {
         let fixture = AgentFixture()
         fixture.transport.on(nil, nil, chunkedResponse(100))
@@ -303,6 +330,11 @@ import Testing
         (update.bytesReceived, update.totalBytesToReceive) = (0, 10)
         progress.take(update)
         #expect(progress.userInfo[.throughputKey] as? Int == 200)
+    }
+
+    private final class GetBytes: BaseRequest, TypedRequest {
+        override var url: EndpointURL { "x" }
+        var decoder: ResponseDecoder<Data> { .data }
     }
 
     private final class DataRequest: BaseRequest {

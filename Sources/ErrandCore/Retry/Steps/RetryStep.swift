@@ -397,7 +397,8 @@ package final class RetryStep: DirectStep {
     ) -> RequestError {
         RequestError(
             .circuitOpen, stage: .schedule,
-            "Too many requests to \(host) failed: \(reason). See configuration.circuitBreaker.",
+            "Too many requests to \(host) failed: \(reason). Try again then; "
+                + "configuration.circuitBreaker sets the pause.",
             attempts: pipelineRequest.attempt - 1)
     }
 

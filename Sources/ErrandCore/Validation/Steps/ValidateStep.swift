@@ -217,7 +217,7 @@ package enum ResponseValidation {
         throw RequestError(
             .shapeMismatch, stage: .validate,
             "The JSON does not match the validator at \(fault.path): expected \(fault.expected), "
-                + "found \(fault.found).",
+                + "found \(fault.found). Correct the validator, or the service.",
             response: response, shapeFault: fault)
     }
 
