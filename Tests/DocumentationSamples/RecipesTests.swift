@@ -43,6 +43,20 @@ extension SharedAgentTests {
             #expect(server.requests.last?.body == Data("user=amelia&remember=1".utf8))
         }
 
+        @Test func namesDatesAndHeaders() async throws {
+            server.route("/landing") { _ in
+                Self.json(#"{"plane_name": "Vega", "landed_at": "1932-05-21T13:46:00Z"}"#)
+            }
+            try await run { try await $0.decodeDates() }
+            #expect(model.lines == ["Vega at -1187000040.0"])
+
+            server.route("/map", responses: LoopbackResponse(body: ""))
+            try await run { try await $0.sendHeaders() }
+            #expect(model.lines == ["200 OK"])
+            #expect(server.requests.last?.header("X-App") == "Hello/1.0")
+            #expect(server.requests.last?.header("Accept-Language") == "de")
+        }
+
         @Test func files() async throws {
             server.route("/photos", responses: LoopbackResponse(body: ""))
             try await run { try await $0.sendFileInForm() }

@@ -41,7 +41,35 @@ extension RecipeModel {
     }
 }
 
-// Sample 4: Send a form
+// Sample 4: Decode snake_case and dates
+extension RecipeModel {
+    func decodeDates() async throws {
+        struct Landing: Decodable, Sendable { var planeName: String, landedAt: Date }
+
+        final class GetLanding: JSONRequest<Landing> {
+            override var url: EndpointURL { "landing" }
+            override func configure(_ request: inout RequestDescription) {
+                super.configure(&request)
+                request.json.keys = .snakeCase
+                request.json.dates = .iso8601
+            }
+        }
+
+        let landing = try await GetLanding().value()
+        print("\(landing.planeName) at \(landing.landedAt.timeIntervalSince1970)")
+    }
+}
+
+// Sample 5: Send a header with every request
+extension RecipeModel {
+    func sendHeaders() async throws {
+        RequestAgent.shared.reconfigure { $0.sharedHeaders[.custom("X-App")] = "Hello/1.0" }
+        let map = InlineRequest("map") { $0.headers[.acceptLanguage] = "de" }
+        print("\(try await map.send().status)")
+    }
+}
+
+// Sample 6: Send a form
 extension RecipeModel {
     func sendForm() async throws {
         final class SignIn: BaseRequest {
@@ -54,7 +82,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 5: Send a file from a form
+// Sample 7: Send a file from a form
 extension RecipeModel {
     func sendFileInForm() async throws {
         final class AddPhoto: BaseRequest {
@@ -71,7 +99,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 6: Upload a photo with progress
+// Sample 8: Upload a photo with progress
 extension RecipeModel {
     func uploadWithProgress() async throws {
         let show = self.print
@@ -93,7 +121,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 7: Call a GraphQL service
+// Sample 9: Call a GraphQL service
 extension RecipeModel {
     func callGraphQL() async throws {
         struct Plane: Decodable, Sendable { var name: String }
@@ -124,7 +152,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 8: Page through a list
+// Sample 10: Page through a list
 extension RecipeModel {
     func pageThroughList() async throws {
         struct Flight: Decodable, Sendable { var number: Int }
@@ -137,7 +165,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 9: Read a huge JSON array
+// Sample 11: Read a huge JSON array
 extension RecipeModel {
     func readHugeArray() async throws {
         struct Row: Decodable, Sendable { var id: Int }
@@ -151,7 +179,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 10: Follow server-sent events
+// Sample 12: Follow server-sent events
 extension RecipeModel {
     func followEvents() async throws {
         final class Departures: BaseRequest {
@@ -164,7 +192,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 11: Download a large file and resume it
+// Sample 13: Download a large file and resume it
 extension RecipeModel {
     func downloadAndResume() async throws {
         final class GetFilm: BaseRequest, FileOutput {
@@ -180,7 +208,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 12: Run ten requests, at most three at once
+// Sample 14: Run ten requests, at most three at once
 extension RecipeModel {
     func atMostThree() async throws {
         struct Pilot: Decodable, Sendable { var name: String }
@@ -197,7 +225,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 13: Send one request after another
+// Sample 15: Send one request after another
 extension RecipeModel {
     func oneAfterAnother() async throws {
         struct Session: Decodable, Sendable { var pilot: Int }
@@ -212,7 +240,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 14: Limit requests per second
+// Sample 16: Limit requests per second
 extension RecipeModel {
     func limitRate() async throws {
         RequestAgent.shared.reconfigure {
@@ -224,7 +252,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 15: Do not send the same request twice
+// Sample 17: Do not send the same request twice
 extension RecipeModel {
     func joinEqualRequests() async throws {
         final class GetMap: BaseRequest {
@@ -241,7 +269,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 16: Distinguish the kinds of errors
+// Sample 18: Distinguish the kinds of errors
 extension RecipeModel {
     func distinguishErrors() async throws {
         do {
@@ -257,7 +285,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 17: Retry on 503
+// Sample 19: Retry on 503
 extension RecipeModel {
     func retryOn503() async throws {
         final class GetWeather: BaseRequest {
@@ -271,7 +299,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 18: Set a time limit
+// Sample 20: Set a time limit
 extension RecipeModel {
     func limitTime() async throws {
         final class Ping: BaseRequest {
@@ -289,7 +317,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 19: Cancel when the screen closes
+// Sample 21: Cancel when the screen closes
 extension RecipeModel {
     func cancelWithOwner() async throws {
         final class Screen {
@@ -308,7 +336,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 20: Log in and renew the token
+// Sample 22: Log in and renew the token
 extension RecipeModel {
     func renewToken() async throws {
         struct Token: Decodable, Sendable { var value: String }
@@ -333,7 +361,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 21: Sign requests
+// Sample 23: Sign requests
 extension RecipeModel {
     func signRequests() async throws {
         RequestAgent.shared.reconfigure { [sign] in
@@ -347,7 +375,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 22: Pin a certificate
+// Sample 24: Pin a certificate
 extension RecipeModel {
     func pinCertificate() async throws {
         var policy = SecurityPolicy()
@@ -362,7 +390,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 23: Use a proxy
+// Sample 25: Use a proxy
 extension RecipeModel {
     func useProxy() async throws {
         RequestAgent.shared.reconfigure {
@@ -372,7 +400,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 24: Cache for an hour
+// Sample 26: Cache for an hour
 extension RecipeModel {
     func cacheForAnHour() async throws {
         final class GetAirports: BaseRequest {
@@ -385,7 +413,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 25: Work offline
+// Sample 27: Work offline
 extension RecipeModel {
     func workOffline() async throws {
         final class GetLogbook: BaseRequest {
@@ -402,7 +430,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 26: Show what is stored, then what is new
+// Sample 28: Show what is stored, then what is new
 extension RecipeModel {
     func storedThenNew() async throws {
         struct Weather: Decodable, Sendable { var degrees: Int }
@@ -416,7 +444,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 27: Test without a network
+// Sample 29: Test without a network
 extension RecipeModel {
     func testWithoutNetwork() async throws {
         let transport = ScriptedTransport()
@@ -430,7 +458,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 28: See what is sent
+// Sample 30: See what is sent
 extension RecipeModel {
     func seeWhatIsSent() async throws {
         let order = InlineRequest("orders") { $0.method = .post; $0.arguments = ["item": 7] }
@@ -438,7 +466,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 29: In a command-line tool
+// Sample 31: In a command-line tool
 extension RecipeModel {
     func inCommandLineTool() async throws {
         do {
@@ -452,7 +480,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 30: In AWS Lambda, and in a container
+// Sample 32: In AWS Lambda, and in a container
 extension RecipeModel {
     func inContainer() async throws {
         try RequestAgent.setShared(
@@ -462,7 +490,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 31: From YTKNetwork
+// Sample 33: From YTKNetwork
 extension RecipeModel {
     func fromYTKNetwork() async throws {
         let show = self.print
