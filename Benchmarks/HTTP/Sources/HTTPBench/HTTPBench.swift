@@ -44,6 +44,12 @@ enum HTTPBench {
             print(meter.report(job, bad: bad))
             exit(bad == 0 ? 0 : 1)
         }
+        if job.workload.hasPrefix("I") {
+            var meter = Meter()
+            let bad = await IdleRun(job: job, agent: agent).run(&meter)
+            print(meter.report(job, bad: bad))
+            exit(bad == 0 ? 0 : 1)
+        }
         if job.workload.hasPrefix("D") {
             let meter = Meter()
             let bad = await DownloadRun(job: job, agent: agent).run()
