@@ -2,14 +2,15 @@
 .POSIX:
 .PHONY: help setup new template demo demo-hub check test chaos traits boundaries language lint format samples build mistakes unit
 .PHONY: airline hub fetch chat petstore generator openapi check-darwin framing autobahn release docs check-docs api bench instructions tsan asan
-.PHONY: mutate fuzz release-check clean
+.PHONY: mutate fuzz footprint release-check clean
 
 help:
 	@echo 'make new NAME=Hub  write a package for the client of a service into ../Hub, from Examples/Template'
 	@echo 'make demo          run Examples/Airline twice: registration, caching, a resumed download'
 	@echo 'make demo-hub      run Examples/Hub: pages, errors, token refresh, upload, download, batch, chain'
 	@echo 'make test          boundaries, lint, strict build, all tests, examples'
-	@echo 'make check         make test, then traits, other platforms, documentation, release build, template, release-check, chaos, framing, autobahn'
+	@echo 'make check         make test, then traits, footprint, other platforms, documentation, release, template, chaos, framing, autobahn'
+	@echo 'make footprint     measure size, libraries, start and memory of a program that sends one GET'
 	@echo 'make check-darwin  compile the code for Apple platforms, as far as Linux can'
 	@echo 'make chaos         10,000 requests for each transport and style to a server that breaks the protocol at random'
 	@echo 'make framing       compare the framing of HTTP/2 with hpack and hyperframe of PyPI'
@@ -50,7 +51,7 @@ demo-hub: setup
 test: setup lint samples build mistakes unit airline hub fetch chat petstore generator
 	@echo 'make test: all checks passed'
 
-check: test traits check-darwin check-docs release template release-check chaos framing autobahn openapi
+check: test traits footprint check-darwin check-docs release template release-check chaos framing autobahn openapi
 
 chaos: setup
 	@Scripts/setup --tests
@@ -66,6 +67,10 @@ autobahn: setup
 
 traits: setup
 	@Scripts/check-traits
+
+footprint: setup
+	@Scripts/setup --footprint
+	@Benchmarks/footprint --check
 
 check-darwin: setup
 	@Scripts/check-darwin --self-test

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #if LIBCURL_VERSION_NUM < 0x075100
-#error "The headers of libcurl 7.81.0 or newer are needed"
+#error "The headers of libcurl 7.81.0 or newer are needed, and 7.87.0 or newer at run time"
 #endif
 
 /* Options that older headers lack, and one that newer ones deprecate. The library decides at run time which exist. */

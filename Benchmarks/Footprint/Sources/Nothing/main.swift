@@ -1,0 +1,2 @@
+// What Swift itself costs.
+print("nothing")
