@@ -118,7 +118,7 @@ import Testing
                       multipart/form-data:
                         schema:
                           type: object
-                          required: [file, count]
+                          required: [file, count, tags]
                           properties:
                             file: {type: string, format: binary}
                             count: {type: integer, maximum: 9}

@@ -305,7 +305,8 @@ struct EndpointPlanner {
         {
             // Without the ending of a type that is for requests alone.
             let isInput = declaration.name == SwiftName.type(key.place.name) + "Input"
-            name = SwiftName.member(isInput ? key.place.name : declaration.name)
+            let long = SwiftName.member(isInput ? key.place.name : declaration.name)
+            if long.count <= 40 { name = long }
         }
         let property = Endpoint.Property(
             name: names.take(name, "content"), type: use.type,

@@ -312,8 +312,18 @@ public final class FakeService {
             }
             members.set(value, for: part.name)
         }
+        addEmptyLists(of: object, to: &members)
         let value = Node(value: .object(members), line: 0)
         return faults + check.faults(of: value, schema).map { "the form: \($0)" }
+    }
+
+    /// Adds the lists that a form requires and does not have: an empty list has no field.
+    private func addEmptyLists(of object: ObjectShape, to members: inout Node.Members) {
+        for (name, schema) in object.properties
+        where object.required.contains(name) && members[name] == nil {
+            guard case .array = samples.shapes.resolved(schema).shape else { continue }
+            members.set(Node(value: .array([]), line: 0), for: name)
+        }
     }
 
     /// The fields of a form, by the types of their schemas.
@@ -334,6 +344,7 @@ public final class FakeService {
             let known = members[name]?.items ?? []
             members.set(Node(value: .array(known + [item]), line: 0), for: name)
         }
+        addEmptyLists(of: object, to: &members)
         return Node(value: .object(members), line: 0)
     }
 

@@ -113,6 +113,8 @@ struct SchemaText {
                         hidden: isOfItem ? [] : hidden)
                 }
                 result.set(Node(value: .array(items), line: 0), for: key)
+            case "enum" where value.items?.isEmpty ?? false: continue
+            case "discriminator" where !namesSchemas(value, place): continue
             case "discriminator": result.set(discriminator(value, place, direction), for: key)
             case "pattern":
                 guard let text = value.string, (try? Regex(text)) != nil else {
@@ -146,6 +148,17 @@ struct SchemaText {
             result.set(schema(value, place.child(key), direction), for: key)
         }
         return Node(value: .object(result), line: 0)
+    }
+
+    /// Whether the values of a discriminator are those of its mapping or the names of schemas, and not those that the
+    /// variants state.
+    private func namesSchemas(_ node: Node, _ place: Place) -> Bool {
+        guard node["mapping"] == nil, let key = node["propertyName"]?.string else { return true }
+        return !types.schemas.schema(at: place).variants.contains { variant in
+            types.shapes.object(of: variant).properties.contains { name, schema in
+                name == key && !types.shapes.resolved(schema).schema.values.isEmpty
+            }
+        }
     }
 
     private mutating func discriminator(
