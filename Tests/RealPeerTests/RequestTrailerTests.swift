@@ -34,13 +34,13 @@ struct RequestTrailerTests {
             #expect(record.head?.httpVersion == version)
             #expect(PeerInfo(record)["announced"] == "X-Sum")
         }
-        // The bytes of a request that nginx had not read when it answered are not taken for the next request.
+        // The bytes of a request that nginx had not read when it responded are not taken for the next request.
         let next = try await transport.run(peers.request(peer, "/info"))
         #expect(next.error == nil, "\(next.errorText)")
         #expect(PeerInfo(next)["announced"] == "")
     }
 
-    // nghttpd answers after the last byte of a body that it echoes. nginx answers before it has read a body, and then ends
+    // nghttpd responds after the last byte of a body that it echoes. nginx responds before it has read a body, and then ends
     // the connection by GOAWAY with PROTOCOL_ERROR, because it refuses the trailers that it had not read.
     @Test func connectionIsKeptAfterTrailers() async throws {
         // Each loop has connections of its own, and a busy machine may use another one.

@@ -8,7 +8,7 @@ struct DirectStepTests {
         case unchanged, changed, waits, repeats, failsBefore, failsAfter, ordinary
     }
 
-    /// What was called, with the trace of the changes in the request that it got.
+    /// The calls, with the trace of the changes in the request that it got.
     private final class Log: Sendable {
         private let entries = Mutex<[String]>([])
 
