@@ -65,7 +65,7 @@ extension ErrorSituations {
         case .authenticationFailed:
             let agent = agent {
                 $0.authenticators = [
-                    "*": .bearer {
+                    "api.example.com": .bearer {
                         "expired"
                     } refresh: {
                         throw Problem()

@@ -159,6 +159,8 @@ final class ResponseCollector: StreamReceiver, ConnectionOwner {
                 state.expected = Int(min(length, 1 << 20))
             }
         }
+        // Not with the first byte of the body, which may never arrive.
+        guard failure == nil else { return cancel() }
         if let length {
             task.updateProgressAsynchronously { $0.totalBytesToReceive = length }
         }
