@@ -4,6 +4,13 @@
 ///
 /// A raw value without a case decodes as ``unknown``; another type of value, and a missing one, are errors as for every
 /// enumeration. Encoding writes the raw value of the case, so ``unknown`` as its own.
+///
+/// ## Topics
+///
+/// ### Decoding raw values that are numbers or texts
+///
+/// - ``init(from:)-2jtbs``
+/// - ``init(from:)-tf8j``
 public protocol TolerantEnum: RawRepresentable, Decodable {
     /// The value for a raw value without a case.
     static var unknown: Self { get }
