@@ -21,12 +21,9 @@ final class Conversation: Sendable {
             self.socket.withLock { $0 = socket }
             defer { self.socket.withLock { $0 = nil } }
             show("* connected, subprotocol \(socket.subprotocol ?? "none")")
-            do {
-                for try await line in socket.messages { show("\(line.from): \(line.text)") }
-            } catch {
-                // The sequence of connections decides whether this error ends it.
-                show("* \(error.message)")
-            }
+            for try await line in socket.messages { show("\(line.from): \(line.text)") }
+            // The sequence of connections decides whether there is another one.
+            if let end = socket.closed { show("* closed with \(end.code), '\(end.reason)'") }
         }
         show("* closed")
     }

@@ -17,6 +17,9 @@ public final class WebSocket<Incoming: Sendable, Outgoing: Sendable>: Sendable {
     /// The time between the last PING and its PONG; `nil` before the first PONG.
     public var roundTrip: Duration? { driver.roundTrip }
 
+    /// How the connection has ended; `nil` while it is open or closing.
+    public var closed: WebSocketClose? { driver.closed }
+
     let driver: WebSocketDriver
     private let stream: ResponseStream
 

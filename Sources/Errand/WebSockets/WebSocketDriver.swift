@@ -122,6 +122,8 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
     var agreement: WebSocketHandshake.Agreement { state.withLock { $0.agreement } }
     var roundTrip: Duration? { state.withLock { $0.roundTrip } }
 
+    var closed: WebSocketClose? { state.withLock { $0.end.map { Self.close(of: $0) } } }
+
     var isOpen: Bool { state.withLock { $0.end == nil && $0.socket?.isOpen == true } }
 
     /// The state of a connection for ``WebSocketConnections``.

@@ -583,6 +583,7 @@ struct WebSocketEndpointTests {
             connection.close()
         }
         #expect(try await read(first) == [])
+        #expect(first.closed?.code.rawValue == UInt16(code))
         let clock = clock
         async let advanced: Void = {
             try await clock.untilSleeping()
@@ -605,6 +606,7 @@ struct WebSocketEndpointTests {
         transport.connections.last?.send(ServerBytes.close(1000))
         transport.connections.last?.close()
         #expect(try await read(first) == [])
+        #expect(first.closed?.code == .normal && first.closed?.isClean == true)
         #expect(try await sockets.next() == nil)
         #expect(transport.connections.count == 1)
     }
