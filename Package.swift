@@ -155,7 +155,7 @@ let package = Package(
             packageAccess: false, swiftSettings: settings + strict))
 }
 
-library(system, [], isProduct: false)
+library("ErrandSystem", [], isProduct: false)
 library("ErrandJSON", [])
 library("ErrandHTTP", ["ErrandJSON", httpTypes])
 library("ErrandOpenSSL", ["ErrandHTTP"], isProduct: false)
