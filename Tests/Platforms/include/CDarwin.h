@@ -264,3 +264,13 @@ uint32_t _swift_stdlib_gettid(void);
 uint32_t _swift_stdlib_futex_lock(uint32_t *);
 uint32_t _swift_stdlib_futex_trylock(uint32_t *);
 uint32_t _swift_stdlib_futex_unlock(uint32_t *);
+
+/* <pthread.h> */
+typedef struct { long __sig; char __opaque[56]; } pthread_attr_t;
+#define PTHREAD_CREATE_DETACHED 2
+int pthread_attr_init(pthread_attr_t *attributes);
+int pthread_attr_destroy(pthread_attr_t *attributes);
+int pthread_attr_setdetachstate(pthread_attr_t *attributes, int state);
+int pthread_attr_setstacksize(pthread_attr_t *attributes, size_t size);
+int pthread_create(pthread_t _Nullable *_Nonnull thread, const pthread_attr_t *_Nullable attributes,
+                   void *_Nullable (*_Nonnull start)(void *_Nonnull), void *_Nullable context);
