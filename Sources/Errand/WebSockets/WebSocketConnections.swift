@@ -15,9 +15,10 @@ extension Startable where Self: BaseRequest & MessageEndpoint {
     /// The sequence ends after a close frame of the server with 1000, and after ``WebSocket/close(_:reason:)``.
     /// Connection errors, the codes 1001, 1006 and 1011 to 1014, and the statuses of
     /// ``RetryPolicy/retryableStatusCodes`` lead to another connection; every other end is the error of the sequence.
-    /// For that, ``WebSocket/messages`` and ``WebSocket/fragments`` of these connections end without an error, however the
-    /// connection ends; ``WebSocket/closed`` says how. An error of ``WebSocket/send(_:)``, or of a message that cannot be decoded, leaves both loops unless
-    /// it is caught in the outer one.
+    ///
+    /// Therefore ``WebSocket/messages`` and ``WebSocket/fragments`` of these connections end without an error, however the
+    /// connection ends; ``WebSocket/closed`` says how. An error of ``WebSocket/send(_:)``, or of a message that cannot be
+    /// decoded, leaves both loops unless it is caught in the outer one.
     ///
     /// - Parameter agent: The agent of the connections. Default `nil`: that of the endpoint.
     public nonisolated func connections(
