@@ -82,7 +82,7 @@ struct RotatingFiles: Sendable {
         do throws(FileAccess.Refusal) {
             descriptor = try FileAccess.new(path, mode: 0o600)
         } catch {
-            throw POSIXError(POSIXErrorCode(rawValue: error.code) ?? .EIO)
+            throw POSIXError(number: error.code)
         }
     }
 
@@ -107,7 +107,7 @@ struct RotatingFiles: Sendable {
     }
 
     private static func failure() -> POSIXError {
-        POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+        POSIXError(number: errno)
     }
 
     // MARK: - Files

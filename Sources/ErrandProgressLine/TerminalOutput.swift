@@ -33,17 +33,7 @@ struct TerminalOutput: ProgressOutput {
     /// A closed output is no reason to end the transfers, so its errors have no effect.
     func write(_ text: String) {
         var text = text
-        text.withUTF8 { bytes in
-            var rest = UnsafeRawBufferPointer(bytes)
-            while !rest.isEmpty {
-                let count = ErrandSystem.write(descriptor, rest.baseAddress, rest.count)
-                if count > 0 {
-                    rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-                } else if errno != EINTR {
-                    return
-                }
-            }
-        }
+        text.withUTF8 { try? OutputFile.write(UnsafeRawBufferPointer($0), to: descriptor) }
     }
 
     /// Whether the environment names the encoding UTF-8.

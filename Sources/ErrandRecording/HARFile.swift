@@ -20,7 +20,7 @@ package struct HARFile {
             temporary = try FileAccess.temporary(beside: file.path)
         } catch {
             throw Self.failure(
-                file, POSIXError(POSIXErrorCode(rawValue: error.code) ?? .EIO))
+                file, POSIXError(number: error.code))
         }
         let head = Self.head
         handle = OutputFile(descriptor: temporary.descriptor)
@@ -35,7 +35,7 @@ package struct HARFile {
         do {
             for entry in entries { try append(entry) }
             guard rename(temporary.path, file.path) == 0 else {
-                throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+                throw POSIXError(number: errno)
             }
         } catch {
             unlink(temporary.path)

@@ -83,7 +83,7 @@ nonisolated public struct FileCookiePersistence: CookiePersistence {
                 .fileFailed, stage: .transport,
                 "\(file.path) could not be written: \(String(cString: strerror(error.code))). Free some space, or "
                     + "choose a path in a writable folder.",
-                underlying: POSIXError(POSIXErrorCode(rawValue: error.code) ?? .EIO))
+                underlying: POSIXError(number: error.code))
         }
     }
 }

@@ -119,7 +119,7 @@ package enum FilePlacement {
             if count == 0 { return }
             if count < 0 {
                 if errno == EINTR { continue }
-                throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+                throw POSIXError(number: errno)
             }
             var written = 0
             while written < count {
@@ -162,7 +162,7 @@ package enum FilePlacement {
         .file(
             "The finished download could not be moved to \(file.path): "
                 + "\(String(cString: strerror(code))). Choose a writable destination.",
-            underlying: POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO))
+            underlying: POSIXError(number: code))
     }
 }
 
@@ -204,6 +204,6 @@ package struct FileAttributes: Sendable, Hashable {
         .file(
             "Mode and modification time of \(file.path) could not be set: \(String(cString: strerror(code))). "
                 + "Choose another file system, or leave fileMode and setsModificationTime unset.",
-            underlying: POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO))
+            underlying: POSIXError(number: code))
     }
 }

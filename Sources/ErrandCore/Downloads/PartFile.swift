@@ -350,6 +350,6 @@ package final class PartFile: Sendable {
         let reason = String(cString: strerror(code))
         return .file(
             "The part file of the download could not be \(verb): \(reason). \(advice)",
-            underlying: POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO))
+            underlying: POSIXError(number: code))
     }
 }

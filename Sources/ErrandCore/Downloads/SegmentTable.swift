@@ -32,7 +32,7 @@ struct SegmentTable: Sendable {
         do throws(FileAccess.Refusal) {
             let new = try FileAccess.temporary(beside: path, reusing: path + "-new")
             (descriptor, temporary) = (new.descriptor, new.path)
-        } catch { throw POSIXError(POSIXErrorCode(rawValue: error.code) ?? .EIO) }
+        } catch { throw POSIXError(number: error.code) }
         var bytes = Array(name.utf8)
         for extent in extents { bytes += entry(extent) }
         let count = pwrite(descriptor, bytes, bytes.count, 0)
@@ -90,6 +90,6 @@ struct SegmentTable: Sendable {
     }
 
     private static func error() -> POSIXError {
-        POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+        POSIXError(number: errno)
     }
 }

@@ -161,6 +161,7 @@ package struct RecentOrigins {
 
 #if os(Linux)
     import CLibcurl
+    import ErrandHTTP
 
     /// The loop's thread and its resources.
     final class LoopThread: Sendable {
@@ -179,23 +180,7 @@ package struct RecentOrigins {
         }
 
         /// Starts the thread; returns false if the system cannot create one.
-        func start() -> Bool {
-            var thread = noThread
-            let reference = Unmanaged.passRetained(self)
-            let result = pthread_create(
-                &thread, nil,
-                { context in
-                    guard let context else { return nil }
-                    Unmanaged<LoopThread>.fromOpaque(context).takeRetainedValue().run()
-                    return nil
-                }, reference.toOpaque())
-            guard result == 0 else {
-                reference.release()
-                return false
-            }
-            pthread_detach(thread)
-            return true
-        }
+        func start() -> Bool { SystemThread.start { [self] in run() } }
 
         private func run() {
             // Signals belong to the application: its handlers must not run on this thread, and

@@ -11,18 +11,25 @@ package final class OutputFile: Sendable {
 
     deinit { try? close() }
 
+    /// Writes all bytes to an open descriptor, which stays open.
+    package static func write(
+        _ bytes: UnsafeRawBufferPointer, to descriptor: Int32
+    ) throws(POSIXError) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = ErrandSystem.write(descriptor, rest.baseAddress, rest.count)
+            if count > 0 {
+                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            } else if count == 0 || errno != EINTR {
+                throw count == 0 ? POSIXError(.ENOSPC) : failure
+            }
+        }
+    }
+
     /// Writes all bytes at the present position.
     package func write(_ bytes: UnsafeRawBufferPointer) throws(POSIXError) {
         try descriptor.withLock { descriptor throws(POSIXError) in
-            var rest = bytes
-            while !rest.isEmpty {
-                let count = ErrandSystem.write(descriptor, rest.baseAddress, rest.count)
-                if count > 0 {
-                    rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-                } else if count == 0 || errno != EINTR {
-                    throw count == 0 ? POSIXError(.ENOSPC) : Self.failure
-                }
-            }
+            try Self.write(bytes, to: descriptor)
         }
     }
 
@@ -63,5 +70,5 @@ package final class OutputFile: Sendable {
         }
     }
 
-    private static var failure: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+    private static var failure: POSIXError { POSIXError(number: errno) }
 }

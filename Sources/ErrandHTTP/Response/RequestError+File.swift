@@ -11,6 +11,6 @@ extension FileAccess.Refusal {
         RequestError(
             .fileFailed, stage: stage,
             "\(path) cannot be used: \(reason). \(self.advice ?? advice)",
-            underlying: POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO))
+            underlying: POSIXError(number: code))
     }
 }

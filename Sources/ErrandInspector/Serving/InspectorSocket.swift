@@ -60,7 +60,7 @@
         }
 
         private static func failure() -> POSIXError {
-            POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+            POSIXError(number: errno)
         }
 
         private static func enable(_ option: Int32, _ level: Int32, _ descriptor: Int32) {

@@ -54,7 +54,7 @@ struct LoopbackSocket: Sendable {
         return LoopbackSocket(descriptor: descriptor)
     }
 
-    static var failure: POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+    static var failure: POSIXError { POSIXError(number: errno) }
 
     /// Accepts the next connection; returns `nil` after an error.
     func accepted() -> LoopbackSocket? {
