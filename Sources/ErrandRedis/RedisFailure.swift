@@ -73,6 +73,9 @@
                 kind: .invalidReply, message: "the server sent an unexpected reply")
         }
 
+        static let noThread = RedisFailure(
+            kind: .unreachable, message: "the system could not create a thread for the connection")
+
         static func timedOut(_ limit: Duration) -> RedisFailure {
             RedisFailure(
                 kind: .timedOut, message: "no reply within \(limit.wholeMilliseconds) ms")

@@ -259,32 +259,40 @@
                 return !state.isConnecting && !state.isClosed
             }
             guard mustStart else { return }
-            inThread { shared in
-                let result: Result<RedisConnector.Session, RedisFailure>
-                do throws(RedisFailure) {
-                    result = .success(try RedisConnector(settings: shared.settings).connect())
-                } catch { result = .failure(error) }
-                shared.state.withLock { $0.result = result }
-            }
+            inThread(
+                { settings throws(RedisFailure) in try RedisConnector(settings: settings).connect()
+                },
+                then: { state, result in state.result = result })
         }
 
         private func startReplacing() {
-            inThread { shared in
-                let result: Result<(RedisLink, Int), RedisFailure>
-                do throws(RedisFailure) {
-                    result = .success(
-                        try RedisConnector(settings: shared.settings).connectInvalidation())
-                } catch { result = .failure(error) }
-                shared.state.withLock { $0.replacement = result }
-            }
+            inThread(
+                { settings throws(RedisFailure) in
+                    try RedisConnector(settings: settings).connectInvalidation()
+                },
+                then: { state, result in state.replacement = result })
         }
 
-        private func inThread(_ work: @escaping @Sendable (RedisLoopState) -> Void) {
-            SystemThread.start { [shared] in
+        /// Connects in a thread of its own, and lets the loop take the result.
+        private func inThread<Connection: Sendable>(
+            _ connect: @escaping @Sendable (RedisSettings) throws(RedisFailure) -> Connection,
+            then keep:
+                @escaping @Sendable (
+                    inout RedisLoopState.State, Result<Connection, RedisFailure>
+                ) -> Void
+        ) {
+            let isStarted = SystemThread.start { [shared] in
                 errand_redis_name_thread("errand-redis-c")
-                work(shared)
+                let result: Result<Connection, RedisFailure>
+                do throws(RedisFailure) { result = .success(try connect(shared.settings)) } catch {
+                    result = .failure(error)
+                }
+                shared.state.withLock { keep(&$0, result) }
                 shared.wakeup?.wake()
             }
+            if isStarted { return }
+            shared.state.withLock { keep(&$0, .failure(.noThread)) }
+            shared.wakeup?.wake()
         }
 
         private func takeResults(now: Int64) {

@@ -89,13 +89,26 @@
             switch state.withLock({ plan(&$0, batch, now: now, isRecovery: isRecovery) }) {
             case .send(let link): send(batch, link, now: now, mayRead: mayRead)
             case .start:
-                SystemThread.start {
+                let isStarted = SystemThread.start {
                     errand_redis_name_thread("errand-redis")
                     RedisLoop(self).run()
                 }
+                if !isStarted { endWithoutThread() }
             case .wait: wakeup?.wake()
             case .fail(let failure): batch.fail(failure)
             }
+        }
+
+        /// Fails the commands that wait for a loop that could not start; the next one tries again.
+        private func endWithoutThread() {
+            let waiters = state.withLock { state in
+                defer {
+                    state.waiters = []
+                    state.isRunning = false
+                }
+                return state.waiters
+            }
+            for waiter in waiters { waiter.batch.fail(.noThread) }
         }
 
         private func send(_ batch: RedisBatch, _ link: RedisLink, now: Int64, mayRead: Bool) {

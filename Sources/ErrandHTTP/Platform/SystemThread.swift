@@ -12,7 +12,6 @@ package enum SystemThread {
     ///
     /// - Parameter stackSize: The size of its stack in bytes; `nil` is the system's default.
     /// - Returns: False if the system cannot create a thread; the work does not run then.
-    @discardableResult
     package static func start(
         stackSize: Int? = nil, _ body: @escaping @Sendable () -> Void
     ) -> Bool {

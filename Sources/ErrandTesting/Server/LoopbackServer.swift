@@ -123,7 +123,7 @@ public final class LoopbackServer: Sendable {
 
     /// Starts to listen on a port that the system chooses.
     ///
-    /// - Throws: `POSIXError` if no socket can be created.
+    /// - Throws: `POSIXError` if no socket or no thread can be created.
     public func start() async throws {
         guard state.change({ $0.listener == nil }) else { return }
         let (socket, port) = try LoopbackSocket.listening(
@@ -135,7 +135,14 @@ public final class LoopbackServer: Sendable {
                 state.listener = (socket, port, wake)
                 state.threads += 1
             }
-            spawn { [self] in acceptConnections(on: socket, wake: wake) }
+            guard spawn({ [self] in acceptConnections(on: socket, wake: wake) }) else {
+                state.change { state in
+                    state.listener = nil
+                    state.threads -= 1
+                }
+                wake.close()
+                throw POSIXError(.EAGAIN)
+            }
         } catch {
             socket.close()
             throw error
@@ -255,7 +262,7 @@ extension LoopbackServer {
 
     func threadDidEnd() { state.change { $0.threads -= 1 } }
 
-    private func spawn(_ work: @escaping @Sendable () -> Void) {
+    private func spawn(_ work: @escaping @Sendable () -> Void) -> Bool {
         SystemThread.start(stackSize: 512 << 10, work)
     }
 
@@ -275,7 +282,11 @@ extension LoopbackServer {
                 break
             }
             let connection = LoopbackConnection(id: id, socket: socket, server: self)
-            spawn { connection.run() }
+            guard !spawn({ connection.run() }) else { continue }
+            fail("the system could not create a thread for connection \(id)")
+            connectionWillClose(id)
+            socket.reset()
+            threadDidEnd()
         }
         listener.close()
         wake.close()
