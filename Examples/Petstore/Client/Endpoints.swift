@@ -62,7 +62,7 @@ final class ListPets: PetstoreRequest, DecodableOutput {
     }
     override var headers: HTTPFields {
         var headers = super.headers
-        headers[.custom("X-Trace-Id")] = xTraceId.map { $0.uuidString }
+        headers[.custom("X-Trace-Id")] = xTraceId?.uuidString
         headers[.cookie] = session.map { "session=\($0)" }
         return headers
     }

@@ -160,4 +160,143 @@ import Testing
             response.text.contains(
                 "the content type of the body is text/plain, not application/json"))
     }
+
+    /// What is wrong with a request to `/a…`, by the parameters of the operation; empty for a response.
+    private func faults(
+        _ parameters: String, path: String = "", query: String = "",
+        headers: [String: String] = [:], template: String = ""
+    ) throws -> String {
+        let text = """
+            openapi: 3.1.0
+            info: {title: Shop, version: '1'}
+            paths:
+              /a\(template):
+                get: {parameters: [\(parameters)], responses: {'204': {description: ok}}}
+            components:
+              schemas:
+                Color: {type: object, required: [R], additionalProperties: false, properties: {R: {type: integer}, G: {type: integer}}}
+            """
+        let service = try #require(FakeService.read("a.yaml", load: load(["a.yaml": text])).service)
+        let response = service.respond(
+            to: .init(method: "GET", path: "/a" + path, query: query, headers: headers))
+        return response.status == 204 ? "" : response.text
+    }
+
+    private static let list = "{type: array, maxItems: 2, items: {type: string, maxLength: 3}}"
+    private static let color = "{$ref: '#/components/schemas/Color'}"
+
+    @Test(arguments: [
+        ("", list, "/a%2Cb,c", "/a,b,c", "more than 2 items"),
+        ("", color, "/R,1,G,2", "/R,x", "$.R: expected integer"),
+        ("explode: true", color, "/R=1,G=2", "/G=1", "the member R is missing"),
+        ("style: label", "{type: integer}", "/.7", "/7", "no path"),
+        ("style: label", list, "/.a%2Cb,c", "/.abcd", "more than 3"),
+        ("style: label, explode: true", list, "/.a.b", "/.a.b.c", "more than 2 items"),
+        ("style: label, explode: true", color, "/.R=1.G=2", "/.R=1.B=2", "B is not allowed"),
+        ("style: matrix", "{type: string}", "/;p=x", "/;q=x", "does not begin with ;p="),
+        ("style: matrix", list, "/;p=a,b", "/;p=a,b,c", "more than 2 items"),
+        ("style: matrix, explode: true", list, "/;p=a;p=b", "/;p=a;p=b;p=c", "more than 2 items"),
+        ("style: matrix", color, "/;p=R,1,G,2", "/;p=G,2", "the member R is missing"),
+        ("style: matrix, explode: true", color, "/;R=1;G=2", "/;R=1;G=x", "$.G: expected integer"),
+        ("content", color, "/%7B%22R%22%3A1%7D", "/%7B%7D", "the member R is missing"),
+        ("content", color, "/%7B%22R%22:1%7D", "/%7B", "the value is not JSON"),
+    ])
+    func stylesOfThePath(
+        style: String, schema: String, good: String, bad: String, words: String
+    ) throws {
+        let rule =
+            style == "content"
+            ? "content: {application/json: {schema: \(schema)}}"
+            : "schema: \(schema)" + (style.isEmpty ? "" : ", \(style)")
+        let parameter = "{name: p, in: path, required: true, \(rule)}"
+        #expect(try faults(parameter, path: good, template: "/{p}") == "")
+        #expect(try faults(parameter, path: bad, template: "/{p}").contains(words))
+    }
+
+    @Test func severalValuesOfASegment() throws {
+        let parameters =
+            "{name: n, in: path, required: true, schema: {type: integer}}, "
+            + "{name: e, in: path, required: true, style: label, schema: {enum: [txt, pdf]}}"
+        #expect(try faults(parameters, path: "/7.txt", template: "/{n}{e}") == "")
+        #expect(try faults(parameters, path: "/7.csv", template: "/{n}{e}").contains("parameter e"))
+        #expect(try faults(parameters, path: "/7", template: "/{n}{e}").contains("no path"))
+    }
+
+    @Test(arguments: [
+        ("in: query, required: true, explode: false", "p=R,1,G,2", "p=G,1"),
+        ("in: query, required: true", "R=1&G=2", "G=1"),
+        ("in: query, required: true, style: deepObject", "p[R]=1&p%5BG%5D=2", "p[R]=x"),
+        ("in: query, style: pipeDelimited, explode: false", "p=R%7C1", "p=R%7Cx"),
+        ("in: query, required: true, content", "p=%7B%22R%22:1%7D", ""),
+        ("in: query, content", "", "p=%7B%22R%22:true%7D"),
+    ])
+    func objectsOfTheQuery(parameter: String, good: String, bad: String) throws {
+        let rule =
+            parameter.hasSuffix("content")
+            ? "\(parameter): {application/json: {schema: \(Self.color)}}"
+            : "\(parameter), schema: \(Self.color)"
+        #expect(try faults("{name: p, \(rule)}", query: good) == "")
+        #expect(try faults("{name: p, \(rule)}", query: bad).contains("the query parameter p"))
+    }
+
+    @Test func objectsOfHeadersAndCookies() throws {
+        let json = "content: {application/json: {schema: \(Self.color)}}"
+        let header = "{name: X-P, in: header, required: true, schema: \(Self.color)}"
+        #expect(try faults(header, headers: ["x-p": "R,1"]) == "")
+        #expect(try faults(header, headers: ["x-p": "G,1"]).contains("R is missing"))
+        #expect(try faults("{name: X-P, in: header, \(json)}", headers: ["x-p": "{}"]) != "")
+        let cookie = "{name: p, in: cookie, \(json)}"
+        #expect(try faults(cookie, headers: ["cookie": "p=%7B%22R%22%3A1%7D"]) == "")
+        #expect(try faults(cookie, headers: ["cookie": "p=%7B%7D"]).contains("R is missing"))
+    }
+
+    @Test func valuesOfSeveralTypes() throws {
+        let parameter =
+            "{name: p, in: query, schema: {oneOf: [{type: integer}, {type: string, pattern: '%$'}]}}"
+        #expect(try faults(parameter, query: "p=5") == "")
+        #expect(try faults(parameter, query: "p=5%25") == "")
+        #expect(try faults(parameter, query: "p=x").contains("none of oneOf"))
+        let list =
+            "{name: p, in: query, schema: {anyOf: [{type: string, maxLength: 3}, \(Self.list)]}}"
+        #expect(try faults(list, query: "p=7") == "")
+        #expect(try faults(list, query: "p=7&p=b") == "")
+    }
+
+    @Test func fieldsWithBracketsAreObjects() throws {
+        let text = """
+            openapi: 3.0.3
+            info: {title: Shop, version: '1'}
+            paths:
+              /a:
+                post:
+                  requestBody:
+                    content:
+                      application/x-www-form-urlencoded:
+                        schema:
+                          type: object
+                          properties:
+                            address: {type: object, required: [zip], properties: {zip: {type: integer}}}
+                            items: {type: array, items: {type: object, required: [price], properties: {price: {type: number}}}}
+                            expand: {type: array, items: {type: string}}
+                            metadata: {anyOf: [{type: object, additionalProperties: {type: string}}, {type: string, enum: ['']}]}
+                  responses: {'204': {description: ok}}
+            """
+        let service = try #require(FakeService.read("a.yaml", load: load(["a.yaml": text])).service)
+        func faults(_ body: String) -> String {
+            let response = service.respond(
+                to: .init(
+                    method: "POST", path: "/a",
+                    headers: ["content-type": "application/x-www-form-urlencoded"],
+                    body: Array(body.utf8)))
+            return response.status == 204 ? "" : response.text
+        }
+        #expect(
+            faults("address[zip]=7&items[0][price]=1.5&items[1][price]=2&expand[]=a&expand[]=b")
+                == "")
+        #expect(faults("metadata[a]=1&metadata[b]=x&expand=a") == "")
+        #expect(faults("metadata=") == "")
+        #expect(faults("address[zip]=x").contains("$.address.zip: expected integer"))
+        #expect(faults("items[0][price]=1&items[1][price]=x").contains("$.items[1].price"))
+        #expect(faults("items[0][a]=1").contains("the member price is missing"))
+    }
 }

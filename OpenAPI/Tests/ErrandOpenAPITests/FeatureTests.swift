@@ -78,11 +78,10 @@ struct Feature: CustomTestStringConvertible {
 
     @Test func everyFeatureIsThere() {
         let names = [
-            "accepted", "additional", "bodies", "composition", "defaults", "deprecated",
+            "accepted", "additional", "bodies", "composition", "content", "defaults", "deprecated",
             "directions", "enumerations", "faults", "files", "forge", "formats", "headers", "names",
             "nulls", "outputs", "pages", "parameters", "recursion", "refusals", "security",
-            "servers",
-            "streams", "unions", "validators",
+            "servers", "streams", "styles", "unions", "validators",
         ]
         #expect(Feature.all.map(\.name) == names)
     }

@@ -54,6 +54,18 @@ extension EndpointURL {
         public mutating func appendInterpolation(path segments: [String]) {
             append(segments: segments.isEmpty ? [""] : segments)
         }
+        /// Appends several values with text between them, which is kept: `\(ids, separator: ",")` (RFC 6570 §3.2.1).
+        ///
+        /// Without values it is an empty value, which must not be a whole path segment.
+        public mutating func appendInterpolation(
+            _ values: [some LosslessStringConvertible], separator: String
+        ) {
+            if values.isEmpty { append("") }
+            for (position, value) in values.enumerated() {
+                if position > 0 { text += separator }
+                append(value.description)
+            }
+        }
         /// Appends text as it is: its delimiters count, so it can change the endpoint and the host.
         public mutating func appendInterpolation(raw text: String) { self.text += text }
 

@@ -13,6 +13,7 @@ public import ErrandSystem
 /// - `\(value)`: one segment, or one value of the query: text, numbers, Booleans, UUIDs, raw values, or another
 ///   endpoint URL, whose values are encoded already.
 /// - `\(path: text)`: several segments; `/` separates them.
+/// - `\(values, separator: ",")`: several values; the text between them is kept.
 /// - `\(raw: text)`: text as it is, with its delimiters.
 ///
 /// `"users"` and `"/users"` are the same path below the base URL. `"../users"` leaves the last segment of the base. Text

@@ -61,6 +61,10 @@ import Testing
         ("contents/\(path: "docs/a b.md")", "contents/docs/a%20b.md"),
         ("contents/\(path: ["a/b", "c"])", "contents/a%2Fb/c"),
         ("contents/\(path: "a/\u{301}b")", "contents/a/%CC%81b"),
+        ("c/\(["a/b", "c,d", ""], separator: ",")/x", "c/a%2Fb,c%2Cd,/x"),
+        ("c/;n=\([1, 2], separator: ";n=")", "c/;n=1;n=2"),
+        ("c?n=\([Int](), separator: ",")", "c?n="),
+        ("c/.\([".", "."], separator: ".")", "c/...."),
         ("x/\(raw: "a/b?c=d")", "x/a/b?c=d"), ("\(raw: "//x")", "//x"),
         ("\(inner)/issues", "repos/a%2Fb/issues"), ("x/\(head)", "x/acme/x"),
         ("../health", "../health"), ("a%20b", "a%20b"), ("", ""),
@@ -136,6 +140,7 @@ import Testing
     // MARK: - Refused
 
     private static let emptySegments: [EndpointURL] = [
+        "users/\([String](), separator: ",")", "users/\([empty], separator: ",")/x",
         "users/\(empty)", "users/\(empty)/posts", "\(empty)/x", "\(empty)?q", "\(empty)#f",
         "/\(empty)/x", "\(empty)//evil.example/a", "https:/\(empty)/evil.example", "\(empty)",
         "contents/\(path: "a//b")", "contents/\(path: [String]())", "contents/\(path: "/a")",
@@ -150,7 +155,8 @@ import Testing
     private static let dotSegments: [EndpointURL] = [
         "users/\(dots)/posts", "users/\(dot)", "users/.\(dot)/x", "users/\(dot)\(dot)",
         "users/\(dot)\(empty).", "users/.\(empty)", "contents/\(path: "../x")", "\(dots)",
-        "contents/\(path: ["a", ".."])", "users/%2e\(dot)", "users/\(dot)%2E/x",
+        "contents/\(path: ["a", ".."])", "users/\([dot], separator: ",")", "users/%2e\(dot)",
+        "users/\(dot)%2E/x",
         "users/\(empty)%2e",
         "users/\(dots);v=1", "https://h.example/\(dots)/x",
         "x/\(EndpointURL(raw: "."))\(dot)", "users/\(dots) ", " \(dots)/x", "users/\(dot)   ",

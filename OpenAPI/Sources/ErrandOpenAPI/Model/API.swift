@@ -68,9 +68,15 @@ struct Operation {
         var style: String
         var explodes: Bool
         var text: String?
-        /// The schema; `nil` for a parameter with a media type.
+        /// The schema, of the media type if it has one.
         var schema: Schema?
+        /// The media type of the text of the value, in place of a style.
         var mediaType: String?
+
+        /// Whether the value is JSON.
+        var isJSON: Bool {
+            mediaType.map { Content(place: place, mediaType: $0).isJSON } ?? false
+        }
     }
 
     struct Body {

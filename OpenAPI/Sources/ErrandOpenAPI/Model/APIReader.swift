@@ -172,6 +172,10 @@ struct APIReader {
                 parameter.schema = schemas.schema(at: place.child("schema"))
             } else if let content = node["content"]?.members?.first {
                 parameter.mediaType = content.key
+                if content.value["schema"] != nil {
+                    parameter.schema = schemas.schema(
+                        at: place.child("content").child(content.key).child("schema"))
+                }
             }
             return parameter
         }

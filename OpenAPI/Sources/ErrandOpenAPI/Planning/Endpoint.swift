@@ -8,8 +8,8 @@ struct Endpoint {
     var arguments: [Argument] = []
     /// Whether lists of the query are one value with commas.
     var joinsLists = false
-    var headers: [(name: String, property: Property)] = []
-    var cookies: [(name: String, property: Property)] = []
+    var headers: [Argument] = []
+    var cookies: [Argument] = []
     var body: Body?
     var output = Output.none
     /// The types of error bodies by status.
@@ -44,7 +44,8 @@ struct Endpoint {
 
     enum URLPart {
         case text(String)
-        case value(Property)
+        /// A value; the items of a list, or the members of an object, have a separator.
+        case value(Property, Argument.Form, separator: String)
     }
 
     struct Argument {
@@ -57,6 +58,12 @@ struct Endpoint {
             case nested
             /// The members of an object, each under its own name.
             case members
+            /// A list of the names and the values of an object in turn; with a separator, one text.
+            case alternating(String?)
+            /// The members of an object, each a name and a value with an equals sign between them.
+            case pairs
+            /// The value as JSON.
+            case json
         }
         var name: String
         var property: Property

@@ -70,12 +70,18 @@ struct EndpointPlanner {
             case .path: byName[parameter.name] = property
             case .query:
                 let argument = try argument(for: parameter, property)
-                if case .array = property.type, case .plain = argument.form {
-                    styles.insert(parameter.explodes)
-                }
+                if Self.isList(argument) { styles.insert(parameter.explodes) }
                 endpoint.arguments.append(argument)
-            case .header: endpoint.headers.append((parameter.name, property))
-            case .cookie: endpoint.cookies.append((parameter.name, property))
+            case .header:
+                endpoint.headers.append(
+                    .init(
+                        name: parameter.name, property: property,
+                        form: try form(of: parameter, property)))
+            case .cookie:
+                endpoint.cookies.append(
+                    .init(
+                        name: parameter.name, property: property,
+                        form: try form(of: parameter, property)))
             }
             if parameter.location == .path,
                 !operation.path.contains("{\(parameter.name)}")
@@ -92,12 +98,16 @@ struct EndpointPlanner {
         if styles.count == 2 {
             for position in endpoint.arguments.indices {
                 let argument = endpoint.arguments[position]
-                guard case .array = argument.property.type, case .plain = argument.form,
+                guard Self.isList(argument),
                     operation.parameters.contains(where: {
                         $0.location == .query && $0.name == argument.name && !$0.explodes
                     })
                 else { continue }
-                endpoint.arguments[position].form = .joined(",")
+                if case .plain = argument.form {
+                    endpoint.arguments[position].form = .joined(",")
+                } else {
+                    endpoint.arguments[position].form = .alternating(",")
+                }
             }
         }
         endpoint.url = try url(of: operation, byName)
@@ -106,17 +116,29 @@ struct EndpointPlanner {
     private mutating func property(
         of parameter: Operation.Parameter, _ endpoint: Endpoint
     ) throws(Refusal) -> Endpoint.Property {
-        guard let schema = parameter.schema else {
+        let base = SwiftName.member(parameter.name)
+        var use = TypePlanner.Use(
+            type: .builtin(parameter.isJSON ? "JSON" : "String"), isNullable: false)
+        if let type = parameter.mediaType, !parameter.isJSON {
+            guard Operation.Content(place: parameter.place, mediaType: type).isText else {
+                throw Refusal(
+                    place: parameter.place,
+                    message: "The parameter \(parameter.name) has the media type \(type), "
+                        + "which is neither JSON nor text.")
+            }
+        } else if let schema = parameter.schema {
+            use = types.use(
+                of: parameter.isJSON ? schema : simplified(schema, parameter.location),
+                context(
+                    endpoint, SwiftName.type(parameter.name), .request,
+                    isArgument: !parameter.isJSON))
+        } else if !parameter.isJSON {
             throw Refusal(
                 place: parameter.place,
-                message: "The parameter \(parameter.name) has a media type in place of a schema.")
+                message: "The parameter \(parameter.name) has neither a schema nor a media type.")
         }
-        let base = SwiftName.member(parameter.name)
-        let use = types.use(
-            of: simplified(schema),
-            context(endpoint, SwiftName.type(parameter.name), .request, isArgument: true))
-        var text = parameter.text ?? schema.text
-        if let value = schema.defaultValue, !value.isNull {
+        var text = parameter.text ?? parameter.schema?.text
+        if let value = parameter.schema?.defaultValue, !value.isNull {
             text = (text.map { $0 + "\n\n" } ?? "") + "Default: `\(value.json)`."
         }
         return Endpoint.Property(
@@ -125,8 +147,12 @@ struct EndpointPlanner {
     }
 
     /// The schema of a parameter: of values and lists of them, the list; of several kinds of values, text.
-    private func simplified(_ schema: Schema) -> Schema {
+    private func simplified(
+        _ schema: Schema, _ location: Operation.Parameter.Location
+    ) -> Schema {
         let (_, shape, _) = types.shapes.resolved(schema)
+        // Without rules, a value of a path or a header is text.
+        if case .any = shape, location != .query { return text(schema) }
         guard case .union(let variants, _) = shape else { return schema }
         var lists: [Schema] = []
         for variant in variants {
@@ -140,10 +166,14 @@ struct EndpointPlanner {
             }
         }
         if lists.count == 1 { return lists[0] }
+        return lists.isEmpty ? text(schema) : any(schema)
+    }
+
+    private func text(_ schema: Schema) -> Schema {
         let text = Schema(place: schema.place.child("+text"), node: schema.node)
         text.types = ["string"]
         text.text = schema.text
-        return lists.isEmpty ? text : any(schema)
+        return text
     }
 
     private func isPlain(_ schema: Schema) -> Bool {
@@ -159,31 +189,64 @@ struct EndpointPlanner {
         return any
     }
 
+    /// Whether an argument is a list that repeats its name, or has commas.
+    private static func isList(_ argument: Endpoint.Argument) -> Bool {
+        switch argument.form {
+        case .plain: if case .array = argument.property.type { true } else { false }
+        case .alternating(nil): true
+        default: false
+        }
+    }
+
     private func argument(
         for parameter: Operation.Parameter, _ property: Endpoint.Property
     ) throws(Refusal) -> Endpoint.Argument {
         var form = Endpoint.Argument.Form.plain
         switch (parameter.style, property.type) {
+        case _ where parameter.isJSON: form = .json
         case ("deepObject", _): form = .nested
         case ("spaceDelimited", .array) where !parameter.explodes: form = .joined(" ")
         case ("pipeDelimited", .array) where !parameter.explodes: form = .joined("|")
         case _ where isObject(property.type):
-            guard parameter.style == "form", parameter.explodes else {
-                throw Refusal(
-                    place: parameter.place,
-                    message: "The parameter \(parameter.name) is an object in the style "
-                        + "\(parameter.style) without `explode`.")
-            }
-            form = .members
+            form =
+                switch (parameter.style, parameter.explodes) {
+                case (_, true): .members
+                case ("spaceDelimited", false): .alternating(" ")
+                case ("pipeDelimited", false): .alternating("|")
+                default: .alternating(nil)
+                }
         default: break
         }
-        if case .array(let element) = property.type, !isValue(element) {
+        try checkItems(of: parameter, property)
+        return Endpoint.Argument(name: parameter.name, property: property, form: form)
+    }
+
+    /// The form of a value of a header or a cookie.
+    private func form(
+        of parameter: Operation.Parameter, _ property: Endpoint.Property
+    ) throws(Refusal) -> Endpoint.Argument.Form {
+        if parameter.isJSON { return .json }
+        try checkItems(of: parameter, property)
+        guard isObject(property.type) else { return .plain }
+        if parameter.location == .cookie, parameter.explodes {
             throw Refusal(
                 place: parameter.place,
-                message: "The parameter \(parameter.name) is a list of objects or lists, for which "
-                    + "OpenAPI defines no form.")
+                message: "The cookie parameter \(parameter.name) is an object whose members are "
+                    + "cookies; set `explode` to false, or describe the cookies.")
         }
-        return Endpoint.Argument(name: parameter.name, property: property, form: form)
+        return parameter.explodes ? .pairs : .alternating(",")
+    }
+
+    private func checkItems(
+        of parameter: Operation.Parameter, _ property: Endpoint.Property
+    ) throws(Refusal) {
+        guard !parameter.isJSON, case .array(let element) = property.type, !isValue(element) else {
+            return
+        }
+        throw Refusal(
+            place: parameter.place,
+            message: "The parameter \(parameter.name) is a list of objects or lists, for which "
+                + "OpenAPI defines no form.")
     }
 
     private func isObject(_ type: SwiftType) -> Bool {
@@ -218,27 +281,38 @@ struct EndpointPlanner {
                     message: "The path has {\(name)}, but there is no such path parameter.")
             }
             let parameter = operation.parameters.first { $0.name == name && $0.location == .path }
-            if let parameter, parameter.style != "simple" {
-                throw Refusal(
-                    place: parameter.place,
-                    message:
-                        "The style \(parameter.style) of the path parameter \(name) is not supported."
-                )
+            if let parameter {
+                try checkItems(of: parameter, property)
+                parts += value(of: parameter, property)
             }
-            guard isValue(property.type.element), !isDictionary(property.type) else {
-                throw Refusal(
-                    place: parameter?.place ?? operation.place,
-                    message: "The path parameter \(name) is an object.")
-            }
-            parts.append(.value(property))
             rest = rest[rest.index(after: close)...]
         }
         if !rest.isEmpty { parts.append(.text(String(rest))) }
         return parts
     }
 
-    private func isDictionary(_ type: SwiftType) -> Bool {
-        if case .dictionary = type { true } else { false }
+    /// A value of the path, with the text before it (RFC 6570 §3.2.2, §3.2.5 and §3.2.7).
+    private func value(
+        of parameter: Operation.Parameter, _ property: Endpoint.Property
+    ) -> [Endpoint.URLPart] {
+        if parameter.isJSON { return [.value(property, .json, separator: "")] }
+        let isObject = isObject(property.type)
+        var start = ""
+        var separator = ","
+        switch parameter.style {
+        case "label":
+            start = "."
+            if parameter.explodes { separator = "." }
+        case "matrix":
+            let name = ";" + parameter.name.percentEncoded
+            start = isObject && parameter.explodes ? ";" : name + "="
+            if parameter.explodes { separator = isObject ? ";" : name + "=" }
+        default: break
+        }
+        let form: Endpoint.Argument.Form =
+            !isObject ? .plain : parameter.explodes ? .pairs : .alternating(nil)
+        return (start.isEmpty ? [] : [.text(start)])
+            + [.value(property, form, separator: separator)]
     }
 
     // MARK: - Body

@@ -167,3 +167,21 @@ final class Documents {
         return nil
     }
 }
+
+extension String {
+    /// The text with each byte encoded that is not unreserved (RFC 3986 §2.3).
+    var percentEncoded: String {
+        var text = ""
+        for byte in utf8 {
+            let scalar = Unicode.Scalar(byte)
+            if scalar.isASCII,
+                scalar.properties.isAlphabetic || "0123456789-._~".utf8.contains(byte)
+            {
+                text.unicodeScalars.append(scalar)
+            } else {
+                text += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+        return text
+    }
+}

@@ -46,6 +46,8 @@ public final class FakeService {
     private let schemas: SchemaReader
     private let samples: SampleMaker
     private let check: SchemaCheck
+    private let parameters: ParameterReader
+    private let paths: [(operation: Operation, template: PathTemplate)]
     /// The paths of the servers, which precede those of the operations.
     private let bases: [String]
 
@@ -55,6 +57,8 @@ public final class FakeService {
         self.schemas = schemas
         samples = SampleMaker(schemas: schemas, direction: .response)
         check = SchemaCheck(schemas: schemas)
+        parameters = ParameterReader(shapes: samples.shapes, check: check)
+        paths = api.operations.map { ($0, PathTemplate($0)) }
         let servers = api.servers + api.operations.flatMap(\.servers)
         bases = Array(Set(servers.map(Self.path) + [""])).sorted { $0.count > $1.count }
     }
@@ -90,8 +94,8 @@ public final class FakeService {
     public func respond(to request: Request) -> Response {
         for base in bases where request.path.hasPrefix(base) {
             let path = String(request.path.dropFirst(base.count))
-            let matches = api.operations.compactMap { operation in
-                Self.values(of: path, in: operation.path).map { (operation, $0) }
+            let matches = paths.compactMap { operation, template in
+                template.values(of: path).map { (operation, $0) }
             }
             // A path without variables precedes one with them.
             let ranked = matches.sorted { $0.1.count < $1.1.count }
@@ -145,30 +149,6 @@ public final class FakeService {
 
     // MARK: - Paths and parameters
 
-    /// The values of the variables of a path; `nil` if it is another path.
-    private static func values(of path: String, in template: String) -> [String: String]? {
-        let path = path.split(separator: "/", omittingEmptySubsequences: false)
-        let template = template.prefix { $0 != "#" }
-            .split(separator: "/", omittingEmptySubsequences: false)
-        guard path.count == template.count else { return nil }
-        var values: [String: String] = [:]
-        for (segment, pattern) in zip(path, template) {
-            guard let open = pattern.firstIndex(of: "{"), let close = pattern.lastIndex(of: "}")
-            else {
-                guard decoded(String(segment)) == decoded(String(pattern)) else { return nil }
-                continue
-            }
-            let before = pattern[..<open]
-            let after = pattern[pattern.index(after: close)...]
-            guard segment.hasPrefix(before), segment.hasSuffix(after),
-                segment.count > before.count + after.count
-            else { return nil }
-            let value = segment.dropFirst(before.count).dropLast(after.count)
-            values[String(pattern[pattern.index(after: open)..<close])] = decoded(String(value))
-        }
-        return values
-    }
-
     /// What is missing, if the request has the credentials of none of the requirements.
     private func missingCredentials(in request: Request, _ operation: Operation) -> String? {
         let requirements = operation.security ?? api.security ?? []
@@ -194,57 +174,64 @@ public final class FakeService {
     ) -> [String] {
         let query = Self.pairs(of: request.query)
         let cookies = Self.cookies(of: request.headers["cookie"] ?? "")
+        let known = Set(operation.parameters.filter { $0.location == .query }.map(\.name))
         var faults: [String] = []
         for parameter in operation.parameters {
-            let texts: [String] =
-                switch parameter.location {
-                case .path: values[parameter.name].map { [$0] } ?? []
-                case .query: query.filter { $0.name == parameter.name }.map(\.value)
-                case .header: request.headers[parameter.name.lowercased()].map { [$0] } ?? []
-                case .cookie: cookies.filter { $0.name == parameter.name }.map(\.value)
-                }
             let name = "the \(parameter.location.rawValue) parameter \(parameter.name)"
-            let isObject = parameter.style == "deepObject" || parameter.schema?.types == ["object"]
-            guard !texts.isEmpty else {
-                if parameter.isRequired, !isObject { faults.append("\(name) is missing") }
-                continue
+            do throws(ParameterReader.Fault) {
+                let value: Node? =
+                    switch parameter.location {
+                    case .path:
+                        if let text = values[parameter.name] {
+                            try parameters.value(ofPath: text, parameter)
+                        } else {
+                            nil
+                        }
+                    case .query where hasOwnNames(parameter):
+                        parameters.object(in: query, parameter, besides: known)
+                    case .query:
+                        try value(of: query.filter { $0.name == parameter.name }, parameter)
+                    case .header:
+                        try value(
+                            of: request.headers[parameter.name.lowercased()].map { [("", $0)] }
+                                ?? [], parameter)
+                    case .cookie:
+                        try value(
+                            of: cookies.filter { $0.name == parameter.name }
+                                .map { ("", parameter.isJSON ? Self.decoded($0.value) : $0.value) },
+                            parameter)
+                    }
+                guard let value else {
+                    // An object without required members may have none.
+                    let isEmptyObject =
+                        hasOwnNames(parameter)
+                        && parameter.schema.map { samples.shapes.object(of: $0).required.isEmpty }
+                            ?? true
+                    if parameter.isRequired, !isEmptyObject { faults.append("\(name) is missing") }
+                    continue
+                }
+                guard let schema = parameter.schema else { continue }
+                faults += check.faults(of: value, schema).map { "\(name): \($0)" }
+            } catch {
+                faults.append("\(name): \(error.message)")
             }
-            guard let schema = parameter.schema, !isObject else { continue }
-            let value = value(of: texts, schema, parameter)
-            faults += check.faults(of: value, schema).map { "\(name): \($0)" }
         }
         return faults + bodyFaults(of: request, operation)
     }
 
-    /// The value of a parameter, by the type of its schema.
-    private func value(
-        of texts: [String], _ schema: Schema, _ parameter: Operation.Parameter
-    ) -> Node {
-        let (found, shape, _) = samples.shapes.resolved(schema)
-        if case .array(let items) = shape {
-            let separators = ["spaceDelimited": " ", "pipeDelimited": "|"]
-            let separator = separators[parameter.style] ?? ","
-            let isOne = !parameter.explodes || parameter.location != .query
-            let parts =
-                isOne ? texts.flatMap { $0.split(separator: separator).map(String.init) } : texts
-            let item = items.map { samples.shapes.resolved($0).schema }
-            return Node(value: .array(parts.map { Self.scalar($0, item) }), line: 0)
+    /// Whether the members of an object are query items of their own.
+    private func hasOwnNames(_ parameter: Operation.Parameter) -> Bool {
+        guard !parameter.isJSON, let schema = parameter.schema, parameters.isObject(schema) else {
+            return false
         }
-        return Self.scalar(texts[0], found)
+        return parameter.style == "deepObject" || parameter.explodes
     }
 
-    private static func scalar(_ text: String, _ schema: Schema?) -> Node {
-        let types = schema?.types ?? []
-        if types.contains("integer") || types.contains("number") || types.isEmpty,
-            !types.contains("string"), Double(text) != nil, !text.contains("n"), !text.contains("N")
-        {
-            return Node(value: .number(text), line: 0)
-        }
-        if types.contains("boolean"), let bool = Bool(text) {
-            return Node(value: .bool(bool), line: 0)
-        }
-        if schema?.isNullable ?? false, text == "null" { return Node(value: .null, line: 0) }
-        return Node(value: .string(text), line: 0)
+    private func value(
+        of pairs: [(name: String, value: String)], _ parameter: Operation.Parameter
+    ) throws(ParameterReader.Fault) -> Node? {
+        guard !pairs.isEmpty else { return nil }
+        return try parameters.value(of: pairs.map(\.value), parameter)
     }
 
     private func bodyFaults(of request: Request, _ operation: Operation) -> [String] {
@@ -293,7 +280,7 @@ public final class FakeService {
                 item = items.map { samples.shapes.resolved($0).schema }
             }
             let text = String(decoding: part.bytes, as: UTF8.self)
-            var value = Self.scalar(text, item)
+            var value = parameters.scalar(text, item)
             if part.isFile {
                 value = Node(value: .string(text), line: 0)
             } else if part.type.hasSuffix("json") || item?.types.first == "object" {
@@ -328,23 +315,11 @@ public final class FakeService {
 
     /// The fields of a form, by the types of their schemas.
     private func form(in request: Request, _ schema: Schema) -> Node {
-        let object = samples.shapes.object(of: schema)
-        var members = Node.Members()
-        for (name, text) in Self.pairs(of: String(decoding: request.body, as: UTF8.self)) {
-            guard let property = object.properties.first(where: { $0.name == name })?.schema else {
-                members.set(Node(value: .string(text), line: 0), for: name)
-                continue
-            }
-            let (found, shape, _) = samples.shapes.resolved(property)
-            guard case .array(let items) = shape else {
-                members.set(Self.scalar(text, found), for: name)
-                continue
-            }
-            let item = Self.scalar(text, items.map { samples.shapes.resolved($0).schema })
-            let known = members[name]?.items ?? []
-            members.set(Node(value: .array(known + [item]), line: 0), for: name)
+        let fields = Self.pairs(of: String(decoding: request.body, as: UTF8.self))
+        guard case .object(var members) = parameters.form(fields, schema).value else {
+            return Node(value: .null, line: 0)
         }
-        addEmptyLists(of: object, to: &members)
+        addEmptyLists(of: samples.shapes.object(of: schema), to: &members)
         return Node(value: .object(members), line: 0)
     }
 

@@ -199,17 +199,72 @@ struct EndpointWriter {
         for part in endpoint.url {
             switch part {
             case .text(let literal): url += Text.escaped(literal)
-            case .value(let property):
-                let name = SwiftName.escaped(property.name)
-                switch property.type {
-                case .builtin("Date"), .builtin("Data"), .array:
-                    url += "\\(\(names.text(property.type, name) ?? name))"
-                case .builtin("JSON"): url += "\\(\(name).description)"
-                default: url += "\\(\(name))"
-                }
+            case .value(let property, let form, let separator):
+                url += "\\(\(urlValue(property, form, separator)))"
             }
         }
         text.getter("\(access)override var url: EndpointURL", "\"\(url)\"")
+    }
+
+    private func urlValue(
+        _ property: Endpoint.Property, _ form: Endpoint.Argument.Form, _ separator: String
+    ) -> String {
+        let name = SwiftName.escaped(property.name)
+        let literal = Text.literal(separator)
+        switch (form, property.type) {
+        case (.json, let type): return json(type, name)
+        case (.alternating, let type): return "\(object(type, name)).list, separator: \(literal)"
+        case (.pairs, let type): return "\(object(type, name)).path(separator: \(literal))"
+        case (_, .array(let element)):
+            let isText =
+                if case .builtin(let type) = element {
+                    !["Date", "Data", "UUID", "JSON"].contains(type)
+                } else {
+                    false
+                }
+            let list = isText ? name : "\(name).map { \(plain(element, "$0")) }"
+            return "\(list), separator: \(literal)"
+        case (_, .builtin("Date")), (_, .builtin("Data")):
+            return names.text(property.type, name) ?? name
+        case (_, .builtin("JSON")): return plain(property.type, name)
+        default: return name
+        }
+    }
+
+    /// The text of a value that is no object, or of a list of them with commas.
+    private func plain(_ type: SwiftType, _ value: String) -> String {
+        switch type {
+        case .binary: value
+        case .array(let element) where names.text(element, "$0") == nil:
+            "\(value).map { \(plain(element, "$0")) }.joined(separator: \",\")"
+        default: names.text(type, value) ?? "\(value).string ?? \(value).description"
+        }
+    }
+
+    /// A value as JSON text.
+    private func json(_ type: SwiftType, _ value: String) -> String {
+        "\(object(type, value)).description"
+    }
+
+    /// A value as JSON.
+    private func object(_ type: SwiftType, _ value: String) -> String {
+        type == .builtin("JSON") ? value : "JSON(encoding: \(value))"
+    }
+
+    /// The text of a value that is not plain, as a function of it.
+    private func text(
+        _ argument: Endpoint.Argument, _ value: String
+    ) -> String? {
+        let type = argument.property.type
+        switch argument.form {
+        case .json: return json(type, value)
+        case .alternating(nil): return "\(object(type, value)).list"
+        case .alternating(let separator?):
+            return
+                "\(object(type, value)).list.joined(separator: \(Text.literal(separator)))"
+        case .pairs: return "\(object(type, value)).pairs.joined(separator: \",\")"
+        case .plain, .joined, .nested, .members: return nil
+        }
     }
 
     private func writeMethod(_ endpoint: Endpoint, to text: inout Text) {
@@ -226,12 +281,15 @@ struct EndpointWriter {
         let name = SwiftName.escaped(argument.property.name)
         switch argument.form {
         case .plain, .members: return name
+        case .json, .alternating, .pairs:
+            guard argument.property.isOptional else { return text(argument, name) ?? name }
+            return mapped(name, text(argument, "$0") ?? "$0")
         case .joined(let separator):
             let element: SwiftType =
                 if case .array(let inner) = argument.property.type { inner } else {
                     argument.property.type
                 }
-            let text = names.text(element, "$0") ?? "$0"
+            let text = plain(element, "$0")
             let mapped =
                 text == "$0"
                 ? name : "\(name)\(argument.property.isOptional ? "?" : "").map { \(text) }"
@@ -293,20 +351,29 @@ struct EndpointWriter {
         }
     }
 
-    private func headerValue(_ property: Endpoint.Property) -> String {
+    private func headerValue(_ argument: Endpoint.Argument) -> String {
+        let property = argument.property
         let name = SwiftName.escaped(property.name)
-        let text = names.text(property.type, property.isOptional ? "$0" : name)
-        guard property.isOptional else { return text ?? "\(name).description" }
-        if text == "$0" { return name }
-        return "\(name).map { \(text ?? "$0.description") }"
+        let value = property.isOptional ? "$0" : name
+        let text = text(argument, value) ?? plain(property.type, value)
+        guard property.isOptional else { return text }
+        return text == "$0" ? name : mapped(name, text)
+    }
+
+    /// An optional value with an expression of `$0` applied to it.
+    private func mapped(_ name: String, _ expression: String) -> String {
+        let path = expression.dropFirst(2)
+        let isPath = expression.hasPrefix("$0.") && !path.contains { "$( ".contains($0) }
+        return isPath ? "\(name)?\(path)" : "\(name).map { \(expression) }"
     }
 
     private func writeHeaders(_ endpoint: Endpoint, to text: inout Text) {
         guard !endpoint.headers.isEmpty || !endpoint.cookies.isEmpty else { return }
         text.block("\(access)override var headers: HTTPFields") { text in
             text.add("var headers = super.headers")
-            for (name, property) in endpoint.headers {
-                text.add("headers[.custom(\(Text.literal(name)))] = \(headerValue(property))")
+            for header in endpoint.headers {
+                text.assign(
+                    "headers[.custom(\(Text.literal(header.name)))]", headerValue(header))
             }
             writeCookies(endpoint, to: &text)
             text.add("return headers")
@@ -314,17 +381,26 @@ struct EndpointWriter {
     }
 
     private func writeCookies(_ endpoint: Endpoint, to text: inout Text) {
-        let pairs = endpoint.cookies.map { name, property in
+        let pairs = endpoint.cookies.map { cookie in
+            let property = cookie.property
             let own = SwiftName.escaped(property.name)
-            let value =
-                names.text(property.type, property.isOptional ? "$0" : own) ?? "\"\\(\(own))\""
-            let inner =
-                value.hasPrefix("\"") ? String(value.dropFirst().dropLast()) : "\\(\(value))"
-            let pair = "\"\(Text.escaped(name))=\(inner)\""
+            let place = property.isOptional ? "$0" : own
+            let pair: String
+            if case .json = cookie.form {
+                // JSON has characters that a cookie must not have, which a URL encodes.
+                pair =
+                    "(\"\(Text.escaped(cookie.name))=\\(\(json(property.type, place)))\" as EndpointURL)"
+                    + ".description"
+            } else {
+                let value = self.text(cookie, place) ?? plain(property.type, place)
+                let inner =
+                    value.hasPrefix("\"") ? String(value.dropFirst().dropLast()) : "\\(\(value))"
+                pair = "\"\(Text.escaped(cookie.name))=\(inner)\""
+            }
             return property.isOptional ? "\(own).map { \(pair) }" : pair
         }
         guard pairs.count > 1 else {
-            if let pair = pairs.first { text.add("headers[.cookie] = \(pair)") }
+            if let pair = pairs.first { text.assign("headers[.cookie]", pair) }
             return
         }
         text.list("let cookies: [String?] = [", pairs, "]")

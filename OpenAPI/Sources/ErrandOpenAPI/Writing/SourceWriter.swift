@@ -259,6 +259,31 @@ struct SourceWriter {
             {
                 parts.insert(.parts)
             }
+            parts.formUnion(parameterParts(endpoint))
+        }
+        return parts
+    }
+
+    private func parameterParts(_ endpoint: Endpoint) -> Set<SupportWriter.Part> {
+        var parts: Set<SupportWriter.Part> = []
+        func add(_ part: SupportWriter.Part?, _ property: Endpoint.Property) {
+            if let part { parts.insert(part) }
+            if property.type != .builtin("JSON") { parts.insert(.json) }
+        }
+        for argument in endpoint.arguments + endpoint.headers + endpoint.cookies {
+            switch argument.form {
+            case .json: add(nil, argument.property)
+            case .alternating, .pairs: add(.lists, argument.property)
+            case .plain, .joined, .nested, .members: continue
+            }
+        }
+        for case .value(let property, let form, _) in endpoint.url {
+            switch form {
+            case .json: add(nil, property)
+            case .alternating: add(.lists, property)
+            case .pairs: add(.paths, property)
+            case .plain, .joined, .nested, .members: continue
+            }
         }
         return parts
     }

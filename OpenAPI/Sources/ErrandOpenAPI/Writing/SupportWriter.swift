@@ -1,6 +1,6 @@
 /// Writes the types that models of some documents need.
 enum SupportWriter {
-    enum Part: CaseIterable { case indirect, fullDate, members, events, parts }
+    enum Part: CaseIterable { case indirect, fullDate, members, events, parts, json, lists, paths }
 
     static func write(_ parts: Set<Part>, _ access: String, to text: inout Text) {
         for part in Part.allCases where parts.contains(part) {
@@ -175,6 +175,47 @@ enum SupportWriter {
                     var part = self
                     part.name = name
                     return part
+                }
+            }
+            """
+        case .json:
+            """
+            nonisolated extension JSON {
+                /// Encodes a value of a parameter; absent if it has a number that JSON does not have.
+                init(encoding value: some Encodable) {
+                    self = (try? JSONWriter.requestDefault.encodeJSON(value)) ?? .absent
+                }
+            }
+            """
+        case .lists:
+            """
+            nonisolated extension JSON {
+                /// The members of an object as text, without those that are null.
+                private var texts: [(name: String, value: String)] {
+                    (object ?? []).filter { !$0.value.isNull }
+                        .map { ($0.key, $0.value.string ?? $0.value.description) }
+                }
+
+                /// The names and values of an object in turn: `R`, `100`, `G`, `200`.
+                var list: [String] { texts.flatMap { [$0.name, $0.value] } }
+
+                /// The members of an object: `R=100`, `G=200`.
+                var pairs: [String] { texts.map { "\\($0.name)=\\($0.value)" } }
+            }
+            """
+        case .paths:
+            """
+            nonisolated extension JSON {
+                /// The members of an object in a path: `R=100;G=200`.
+                func path(separator: String) -> EndpointURL {
+                    let members = (object ?? []).filter { !$0.value.isNull }
+                    // An empty value is refused as a segment.
+                    guard !members.isEmpty else { return "\\("")" }
+                    return members.enumerated().reduce("") { url, member in
+                        let (name, value) = member.element
+                        let start = member.offset > 0 ? separator : ""
+                        return "\\(url)\\(raw: start)\\(name)=\\(value.string ?? value.description)"
+                    }
                 }
             }
             """

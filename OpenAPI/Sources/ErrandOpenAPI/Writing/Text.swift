@@ -83,6 +83,17 @@ struct Text {
         }
     }
 
+    /// Adds an assignment; a long one that ends with a closure has it on lines of its own.
+    mutating func assign(_ name: String, _ value: String) {
+        let marker = ".map { "
+        guard !fits("\(name) = \(value) "), value.hasSuffix(" }"),
+            let start = value.firstRange(of: marker)
+        else { return pair("\(name) =", value) }
+        block("\(name) = \(value[..<start.lowerBound]).map") {
+            $0.add(String(value[start.upperBound...].dropLast(2)))
+        }
+    }
+
     /// Adds a call or a function, with its parameters on lines of their own if it is long.
     mutating func list(_ head: String, _ items: [String], _ tail: String) {
         let line = head + items.joined(separator: ", ") + tail

@@ -65,7 +65,7 @@ final class FindFile: QueryRequest, VoidOutput {
         self.oneOrMany = oneOrMany
     }
 
-    override var url: EndpointURL { "files/\(folder.joined(separator: ","))/\(name).\(ending)" }
+    override var url: EndpointURL { "files/\(folder, separator: ",")/\(name).\(ending)" }
     override var arguments: Arguments? {
         var arguments = Arguments()
         arguments.append("plain", plain)
