@@ -126,6 +126,12 @@ public struct Generator {
             for place in api.schemas where !places.contains(place) { types.plan(place) }
         }
         let declarations = types.declarations.values.sorted { $0.fullName < $1.fullName }
+        for declaration in Recursion.breakUnions(declarations) {
+            documents.report(
+                .refused, declaration.key.place,
+                "A variant of the schema leads to the schema itself; it is left out.",
+                subject: declaration.fullName)
+        }
         Recursion.breakCircles(declarations)
         VariantNames.setDefaults(declarations)
         output.endpoints = endpoints.count

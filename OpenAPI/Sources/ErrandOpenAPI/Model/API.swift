@@ -90,6 +90,8 @@ struct Operation {
         var place: Place
         var mediaType: String
         var schema: Schema?
+        /// Whether values of the schema are objects or lists.
+        var isStructured = false
         /// The content types of the parts of a form.
         var encodings: [String: String] = [:]
 
@@ -100,7 +102,10 @@ struct Operation {
         }
         var isJSON: Bool {
             type == "application/json" || type.hasSuffix("+json") || type == "text/json"
+                || isWildcard && isStructured
         }
+        /// Whether it is any type.
+        var isWildcard: Bool { type == "*/*" || type == "application/*" }
         var isEvents: Bool { type == "text/event-stream" }
         var isLines: Bool {
             [

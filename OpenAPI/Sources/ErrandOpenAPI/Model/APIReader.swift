@@ -122,8 +122,9 @@ struct APIReader {
         guard let (item, place) = documents.resolve(place) else { return }
         for method in Self.methods where item[method] != nil {
             let shared = parameters(of: item, place)
-            guard let node = item[method], node.members != nil else { continue }
-            let place = place.child(method)
+            // Some documents keep each operation in a file of its own.
+            guard let (node, place) = documents.resolve(place.child(method)), node.members != nil
+            else { continue }
             var operation = Operation(place: place, path: path, method: method)
             operation.id = node["operationId"]?.string
             operation.tags = (node["tags"]?.items ?? []).compactMap(\.string)
@@ -200,11 +201,21 @@ struct APIReader {
             } else if media["schema"] != nil {
                 content.schema = schemas.schema(at: place.child("schema"))
             }
+            content.isStructured = content.schema.map { isStructured($0) } ?? false
             for (name, encoding) in media["encoding"]?.members ?? [] {
                 if let type = encoding["contentType"]?.string { content.encodings[name] = type }
             }
             return content
         }
+    }
+
+    /// Whether values of a schema are objects or lists.
+    private func isStructured(_ schema: Schema, depth: Int = 0) -> Bool {
+        if let target = schemas.target(of: schema), depth < 16 {
+            return isStructured(target, depth: depth + 1)
+        }
+        return schema.types.contains("object") || schema.types.contains("array")
+            || !schema.properties.isEmpty || !schema.allOf.isEmpty || schema.items != nil
     }
 
     private func responses(of node: Node, _ place: Place) -> [Operation.Response] {

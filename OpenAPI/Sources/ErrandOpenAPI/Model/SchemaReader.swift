@@ -23,7 +23,7 @@ final class SchemaReader {
     func target(of schema: Schema) -> Schema? { schema.reference.map(self.schema(at:)) }
 
     private func read(_ node: Node, _ place: Place) -> Schema {
-        let schema = Schema(place: place, node: node)
+        let schema = Schema(place: place, node: Self.textual(node))
         guard node.members != nil else {
             if node.bool == nil {
                 documents.report(.error, place, "A schema must be an object, not \(node.kind).")
@@ -31,7 +31,7 @@ final class SchemaReader {
             return schema
         }
         readAnnotations(of: schema)
-        if let text = node["$ref"]?.string {
+        if let text = (node["$ref"] ?? node["$dynamicRef"])?.string {
             let target = documents.target(of: text, from: place)
             if documents.node(at: target) == nil {
                 documents.report(.error, place, "The reference \"\(text)\" leads to nothing.")
@@ -44,6 +44,20 @@ final class SchemaReader {
         readItems(of: schema)
         readCombinations(of: schema)
         return schema
+    }
+
+    /// A schema of text whose values were written without quotes: `enum: [1.0, 2.0]`.
+    static func textual(_ node: Node) -> Node {
+        guard node["type"]?.string == "string", case .object(var members) = node.value,
+            let values = members["enum"]?.items,
+            values.contains(where: { $0.double != nil || $0.bool != nil })
+        else { return node }
+        let texts = values.map { value in
+            value.double == nil && value.bool == nil
+                ? value : Node(value: .string(value.json), line: value.line)
+        }
+        members.set(Node(value: .array(texts), line: node.line), for: "enum")
+        return Node(value: .object(members), line: node.line)
     }
 
     private func readAnnotations(of schema: Schema) {

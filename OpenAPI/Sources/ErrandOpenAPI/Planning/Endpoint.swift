@@ -38,6 +38,8 @@ struct Endpoint {
         var isOptional: Bool
         /// The type in Swift, if it is none of a schema.
         var special: String?
+        /// The default value in Swift.
+        var value: String?
         var text: String?
         var isDeprecated = false
     }
@@ -79,6 +81,8 @@ struct Endpoint {
         case multipart([(name: String, property: Property, contentType: String?)])
         /// The arguments are the body.
         case form
+        /// A form beside the arguments.
+        case fields([Argument])
     }
 
     enum Output {

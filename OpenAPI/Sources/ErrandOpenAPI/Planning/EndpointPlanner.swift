@@ -31,13 +31,14 @@ struct EndpointPlanner {
         var endpoint = Endpoint(operation: operation, name: name, owner: owner)
         names = NameScope(SwiftName.requestMembers)
         try planParameters(&endpoint)
-        try planBody(&endpoint)
+        planBody(&endpoint)
         planResponses(&endpoint)
         endpoint.server = operation.servers.first
         endpoint.pages = Paging(types: types).pages(of: endpoint)
         // Values that are required come first.
-        let required = endpoint.properties.filter { !$0.isOptional }
-        endpoint.properties = required + endpoint.properties.filter(\.isOptional)
+        let required = endpoint.properties.filter { !$0.isOptional && $0.value == nil }
+        endpoint.properties =
+            required + endpoint.properties.filter { $0.isOptional || $0.value != nil }
         return endpoint
     }
 
@@ -128,7 +129,8 @@ struct EndpointPlanner {
             }
         } else if let schema = parameter.schema {
             use = types.use(
-                of: parameter.isJSON ? schema : simplified(schema, parameter.location),
+                of: parameter.isJSON || parameter.style == "deepObject"
+                    ? schema : simplified(schema, parameter.location),
                 context(
                     endpoint, SwiftName.type(parameter.name), .request,
                     isArgument: !parameter.isJSON))
@@ -141,9 +143,13 @@ struct EndpointPlanner {
         if let value = parameter.schema?.defaultValue, !value.isNull {
             text = (text.map { $0 + "\n\n" } ?? "") + "Default: `\(value.json)`."
         }
-        return Endpoint.Property(
+        var property = Endpoint.Property(
             name: names.take(base, base + "Parameter"), type: use.type,
             isOptional: !parameter.isRequired, text: text, isDeprecated: parameter.isDeprecated)
+        if parameter.isRequired, let value = use.constant {
+            property.value = TypePlanner.literal(value, use.type)
+        }
+        return property
     }
 
     /// The schema of a parameter: of values and lists of them, the list; of several kinds of values, text.
@@ -317,9 +323,11 @@ struct EndpointPlanner {
 
     // MARK: - Body
 
-    private mutating func planBody(_ endpoint: inout Endpoint) throws(Refusal) {
+    private mutating func planBody(_ endpoint: inout Endpoint) {
         guard let body = endpoint.operation.body, !body.content.isEmpty else { return }
         let content = preferred(body.content)
+        // Some tools give every operation a form, which is empty if there are no fields.
+        if content.isForm, !body.isRequired, isEmpty(content) { return }
         let others = body.content.filter { $0.mediaType != content.mediaType }
         if !others.isEmpty {
             documents.report(
@@ -331,7 +339,7 @@ struct EndpointPlanner {
         if content.isJSON {
             planJSON(content, body, &endpoint)
         } else if content.type == "application/x-www-form-urlencoded" {
-            try planForm(content, body, &endpoint)
+            planForm(content, body, &endpoint)
         } else if content.type.hasPrefix("multipart/") {
             planMultipart(content, body, &endpoint)
         } else if content.isText {
@@ -352,6 +360,13 @@ struct EndpointPlanner {
             endpoint.properties.append(property)
             endpoint.body = .ready(property)
         }
+    }
+
+    private func isEmpty(_ content: Operation.Content) -> Bool {
+        guard let schema = content.schema, schema.types == ["object"], schema.properties.isEmpty,
+            schema.node["properties"] != nil, schema.allOf.isEmpty, schema.variants.isEmpty
+        else { return false }
+        return schema.isAdditionalUnspecified || schema.node["additionalProperties"]?.bool == false
     }
 
     private static func text(_ text: String?, _ sentence: String) -> String {
@@ -387,7 +402,9 @@ struct EndpointPlanner {
             isOptional: !body.isRequired || use.isNullable, text: body.text)
         endpoint.properties.append(property)
         endpoint.body = .json(
-            property, contentType: content.type == "application/json" ? nil : content.mediaType)
+            property,
+            contentType: content.type == "application/json" || content.isWildcard
+                ? nil : content.mediaType)
     }
 
     private mutating func fields(
@@ -425,39 +442,35 @@ struct EndpointPlanner {
 
     private mutating func planForm(
         _ content: Operation.Content, _ body: Operation.Body, _ endpoint: inout Endpoint
-    ) throws(Refusal) {
-        guard endpoint.arguments.isEmpty else {
-            throw Refusal(
-                place: body.place,
-                message: "A form beside parameters of the query is not supported.")
-        }
-        guard
-            endpoint.operation.method == "post" || endpoint.operation.method == "put"
-                || endpoint.operation.method == "patch"
-        else {
-            throw Refusal(
-                place: body.place,
-                message:
-                    "A form with the method \(endpoint.operation.method.uppercased()) is not supported."
-            )
-        }
+    ) {
         guard let fields = fields(of: content, &endpoint) else {
             let property = Endpoint.Property(
                 name: names.take("content"), type: .dictionary(.builtin("String")),
                 isOptional: false, text: body.text)
             endpoint.properties.append(property)
-            endpoint.arguments = [.init(name: "", property: property, form: .members)]
-            endpoint.body = .form
+            setForm([.init(name: "", property: property, form: .members)], &endpoint)
             return
         }
+        var arguments: [Endpoint.Argument] = []
         for (name, property) in fields {
             endpoint.properties.append(property)
             var form = Endpoint.Argument.Form.plain
             if isObject(property.type) { form = .nested }
             if case .array(let element) = property.type, !isValue(element) { form = .nested }
-            endpoint.arguments.append(.init(name: name, property: property, form: form))
+            arguments.append(.init(name: name, property: property, form: form))
         }
-        endpoint.body = .form
+        setForm(arguments, &endpoint)
+    }
+
+    /// Sets the fields of a form: arguments, unless those are the query.
+    private func setForm(_ fields: [Endpoint.Argument], _ endpoint: inout Endpoint) {
+        let method = endpoint.operation.method
+        if endpoint.arguments.isEmpty, ["post", "put", "patch"].contains(method) {
+            endpoint.arguments = fields
+            endpoint.body = .form
+        } else {
+            endpoint.body = .fields(fields)
+        }
     }
 
     private mutating func planMultipart(
@@ -480,6 +493,8 @@ struct EndpointPlanner {
     // MARK: - Responses
 
     private func planResponses(_ endpoint: inout Endpoint) {
+        // A response to HEAD has no body.
+        guard endpoint.operation.method != "head" else { return }
         var successes = endpoint.operation.responses.filter(\.isSuccess)
         let hasOther = endpoint.operation.responses.contains { $0.status.hasPrefix("3") }
         if successes.isEmpty, !hasOther {

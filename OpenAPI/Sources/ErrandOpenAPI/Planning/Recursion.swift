@@ -14,6 +14,29 @@ enum Recursion {
         for declaration in declarations { visit(declaration, byKey, [], &done) }
     }
 
+    /// Removes cases by which a union is decoded as itself, without a member or an item between: reading it would not end.
+    ///
+    /// Returns the unions that lost a case.
+    static func breakUnions(_ declarations: [Declaration]) -> [Declaration] {
+        let byKey = Dictionary(declarations.map { ($0.key, $0) }) { first, _ in first }
+        func reaches(_ key: TypeKey, from type: SwiftType, _ seen: inout Set<TypeKey>) -> Bool {
+            guard case .declared(let next) = type, seen.insert(next).inserted else { return false }
+            if next == key { return true }
+            guard case .union(let union)? = byKey[next]?.body else { return false }
+            return union.cases.contains { reaches(key, from: $0.type, &seen) }
+        }
+        return declarations.filter { declaration in
+            guard case .union(var union) = declaration.body else { return false }
+            let count = union.cases.count
+            union.cases.removeAll { item in
+                var seen: Set<TypeKey> = []
+                return reaches(declaration.key, from: item.type, &seen)
+            }
+            declaration.body = .union(union)
+            return union.cases.count < count
+        }
+    }
+
     private static func parts(of declaration: Declaration) -> [TypeKey] {
         let types: [SwiftType] =
             switch declaration.body {

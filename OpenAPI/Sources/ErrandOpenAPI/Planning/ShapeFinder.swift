@@ -45,7 +45,10 @@ struct ShapeFinder {
         if !schema.variants.isEmpty, let shape = choice(of: schema) { return shape }
         if let subtypes = subtypes(of: schema) { return .union(subtypes, schema.discriminator) }
         if !schema.allOf.isEmpty { return composition(of: schema) }
-        if !schema.properties.isEmpty { return .object(object(of: schema)) }
+        let isObject = schema.types.isEmpty || schema.types == ["object"]
+        if !schema.properties.isEmpty, isObject || !schema.types.contains("object") {
+            return .object(object(of: schema))
+        }
         if schema.types.count > 1 { return .union(singleTypes(of: schema), nil) }
         switch schema.types.first {
         case "string": return string(schema)
@@ -114,6 +117,7 @@ struct ShapeFinder {
             return .union(distributed(schema, over: variants), schema.discriminator)
         }
         if variants.count == 1 { return .same(variants[0]) }
+        if variants.allSatisfy(\.isUnstructured) { return .any }
         if let values = values(of: variants, in: schema) { return values }
         return .union(variants, schema.discriminator)
     }
@@ -179,7 +183,11 @@ struct ShapeFinder {
             single.types = [type]
             single.format = type == "string" || type == "integer" ? schema.format : nil
             single.items = type == "array" ? schema.items : nil
-            if type == "object" { single.additional = schema.additional }
+            if type == "object" {
+                single.properties = schema.properties
+                single.required = schema.required
+                single.additional = schema.additional
+            }
             return single
         }
     }
@@ -200,6 +208,12 @@ struct ShapeFinder {
 
     private func composition(of schema: Schema) -> Shape {
         let parts = schema.allOf.filter { !$0.isUnstructured }
+        // A part whose variant is the whole is its base, and the whole has the members of both.
+        if parts.contains(where: {
+            schemas.target(of: $0).map { isVariant(schema, of: $0) } ?? false
+        }) {
+            return .object(object(of: schema))
+        }
         let extra = schema.allOf.reduce(into: schema.required) {
             if $1.isUnstructured { $0.formUnion($1.required) }
         }
@@ -253,6 +267,11 @@ struct ShapeFinder {
             return target == whole.place || refers(to: found.place, target, 0)
         }
         return !refersBack
+    }
+
+    /// Whether a union names a schema as one of its variants.
+    private func isVariant(_ schema: Schema, of union: Schema) -> Bool {
+        union.variants.contains { $0.reference == schema.place }
     }
 
     private func refers(to base: Place, _ place: Place, _ depth: Int) -> Bool {

@@ -58,7 +58,32 @@ final class TypePlanner {
 
     /// Takes the names of all named schemas, in order, so that no use of them decides.
     func reserve(_ places: [Place]) {
-        for place in places { _ = declaration(named: place, .response, plansBody: false) }
+        for place in places {
+            guard let target = aliased(place) else {
+                _ = declaration(named: place, .response, plansBody: false)
+                continue
+            }
+            // A component that is a file of its own has the name of the component.
+            if !places.contains(target), componentNames[target] == nil {
+                componentNames[target] = place.name
+                _ = declaration(named: target, .response, plansBody: false)
+            }
+        }
+    }
+
+    /// The names of components for the places that they refer to.
+    private var componentNames: [Place: String] = [:]
+
+    /// The place that a component consists of, if it is a reference alone.
+    private func aliased(_ place: Place) -> Place? {
+        var seen: Set<Place> = [place]
+        var target: Place?
+        while let next = schemas.schema(at: target ?? place).reference,
+            seen.insert(next).inserted
+        {
+            target = next
+        }
+        return target
     }
 
     /// A name at the top level; names that Swift or Errand use get the name of the service.
@@ -107,12 +132,15 @@ final class TypePlanner {
     /// The last named schema on the way from a schema to the one that decides.
     private func namedPlace(of schema: Schema, _ found: Schema) -> Place? {
         var schema = schema
-        while case .same(let other) = shapes.shape(of: schema) {
-            if let place = schema.reference { return place }
+        var named: Place?
+        var seen: Set<Place> = []
+        while schema.place != found.place, seen.insert(schema.place).inserted,
+            case .same(let other) = shapes.shape(of: schema)
+        {
+            named = schema.reference ?? named
             schema = other
-            if schema.place == found.place { return nil }
         }
-        return nil
+        return named
     }
 
     private func use(named place: Place, _ schema: Schema, _ context: Context) -> Use {
@@ -194,7 +222,8 @@ final class TypePlanner {
             if plansBody { planBody(of: known) }
             return known
         }
-        let base = overrides[place.name] ?? SwiftName.type(place.name)
+        let given = componentNames[place] ?? place.name
+        let base = overrides[given] ?? SwiftName.type(given)
         let isSecond = direction == .request && directions.isSplit(place)
         let name = topName(isSecond ? base + "Input" : base)
         let declaration = Declaration(key: key, name: name, owner: nil)
@@ -399,15 +428,22 @@ final class TypePlanner {
         let key = discriminator?.property ?? inferredDiscriminator(of: variants)
         var names = NameScope(["other", "self", "init", "Self", "Type", "Protocol", "some", "none"])
         var types: [SwiftType] = []
+        let objects = variants.count { variant in
+            guard case .object = shapes.resolved(variant).shape else { return false }
+            return true
+        }
         for (position, variant) in variants.enumerated() {
             var values = key.map { self.values(of: variant, $0, discriminator) } ?? []
             let (_, shape, _) = shapes.resolved(variant)
-            let hint =
-                variant.reference.map { SwiftName.type($0.name) }
-                ?? Self.shortTitle(variant.title)
-                ?? values.first.flatMap(\.string).map(SwiftName.type)
-                ?? Self.kindName(shape) ?? Self.memberName(shape) ?? "Variant\(position + 1)"
+            let title =
+                variant.reference.map { SwiftName.type($0.name) } ?? Self.shortTitle(variant.title)
+            let value = values.first.flatMap(\.string).map(SwiftName.type)
+            let kind = Self.kindName(shape) ?? Self.memberName(shape)
+            let other = objects == 1 ? "Object" : "Variant\(position + 1)"
+            let hint = title ?? value ?? kind ?? other
             let use = use(of: variant, context.named(hint, in: declaration.name))
+            // The case of other values has them already.
+            if use.type == .builtin("JSON") { continue }
             if types.contains(use.type) {
                 guard key != nil, let same = types.firstIndex(of: use.type) else { continue }
                 union.cases[same].values += values

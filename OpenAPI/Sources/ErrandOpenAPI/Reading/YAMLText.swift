@@ -105,6 +105,7 @@ struct YAMLText {
             if isDecimal, let number = Double(text) {
                 // JSON has neither a plus sign, nor leading zeros, nor a point without digits.
                 if let whole = Int(text) { return .number(String(whole)) }
+                if text.wholeMatch(of: /-?(0|[1-9][0-9]*)\.[0-9]+/) != nil { return .number(text) }
                 return .number("\(number)")
             }
         }

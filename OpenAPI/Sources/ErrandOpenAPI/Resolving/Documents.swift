@@ -9,6 +9,7 @@ final class Documents {
     private var files: [String: Node?] = [:]
     private var found: [Place: Node] = [:]
     private(set) var problems: [Problem] = []
+    private var known: Set<Problem> = []
 
     init(load: @escaping Load) { self.load = load }
 
@@ -20,7 +21,7 @@ final class Documents {
             kind: kind, file: place.file, line: line ?? self.line(of: place),
             pointer: place.pointer,
             subject: subject, message: message)
-        if !problems.contains(problem) { problems.append(problem) }
+        if known.insert(problem).inserted { problems.append(problem) }
     }
 
     /// The line of a place, or of the nearest place around it; 0 for an unknown file.
@@ -111,8 +112,36 @@ final class Documents {
         let path = String(parts[0])
         var pointer = parts.count > 1 ? Self.decoded(String(parts[1])) : ""
         if pointer == "/" { pointer = "" }
-        return Place(
-            file: path.isEmpty ? place.file : Self.file(path, beside: place.file), pointer: pointer)
+        let file = path.isEmpty ? place.file : Self.file(path, beside: place.file)
+        if !pointer.isEmpty, !pointer.hasPrefix("/") {
+            // The name of an anchor (JSON Schema 2020-12, §8.2.2); an unknown one leads to nothing.
+            pointer = anchors(of: file)[pointer] ?? "/\(pointer)"
+        }
+        return Place(file: file, pointer: pointer)
+    }
+
+    private var anchorsOfFiles: [String: [String: String]] = [:]
+
+    /// The pointers of the anchors of a file.
+    private func anchors(of file: String) -> [String: String] {
+        if let known = anchorsOfFiles[file] { return known }
+        var anchors: [String: String] = [:]
+        func find(_ node: Node, _ place: Place) {
+            for (key, value) in node.members ?? [] {
+                if key == "$anchor" || key == "$dynamicAnchor", let name = value.string,
+                    anchors[name] == nil
+                {
+                    anchors[name] = place.pointer
+                }
+                find(value, place.child(key))
+            }
+            for (position, item) in (node.items ?? []).enumerated() {
+                find(item, place.child(position))
+            }
+        }
+        if let root = root(of: file) { find(root, Place(file: file, pointer: "")) }
+        anchorsOfFiles[file] = anchors
+        return anchors
     }
 
     static func decoded(_ text: String) -> String {

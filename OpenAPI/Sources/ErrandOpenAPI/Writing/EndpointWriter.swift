@@ -50,7 +50,7 @@ struct EndpointWriter {
     private func document(of operation: Operation) -> String {
         func sentence(_ text: String?) -> String {
             let text = (text ?? "").trimmingSpaces
-            return text.isEmpty || text.hasSuffix(".") ? text : text + "."
+            return text.isEmpty || text.hasSuffix(".") || text.hasSuffix(">") ? text : text + "."
         }
         let summary = sentence(operation.summary)
         let description = (operation.text ?? "").trimmingSpaces
@@ -168,7 +168,7 @@ struct EndpointWriter {
         if !access.isEmpty { text.document("Creates a request.") }
         let parameters = endpoint.properties.map { property in
             "\(SwiftName.escaped(property.name)): \(type(property, endpoint))"
-                + (property.isOptional ? " = nil" : "")
+                + (property.isOptional ? " = nil" : property.value.map { " = \($0)" } ?? "")
         }
         text.list("\(access)init(", parameters, ") {")
         text.indented { text in
@@ -296,22 +296,49 @@ struct EndpointWriter {
             let mark = argument.property.isOptional && text == "$0" ? "?" : ""
             return "\(mapped)\(mark).joined(separator: \(Text.literal(separator)))"
         case .nested:
+            let mark = argument.property.isOptional ? "?" : ""
             switch argument.property.type {
-            case .declared:
+            case .declared(let key):
+                let value = nested(key, argument.property.isOptional ? "$0" : name)
+                return argument.property.isOptional ? "\(name).map { \(value) }" : value
+            case .array(.declared(let key)):
+                return "\(name)\(mark).map { \(nested(key, "$0")) }"
+            case .dictionary(let values) where !isArgument(values):
                 return argument.property.isOptional
                     ? "\(name).map { Arguments(encoding: $0) }" : "Arguments(encoding: \(name))"
-            case .array(.declared):
-                return
-                    "\(name)\(argument.property.isOptional ? "?" : "").map { Arguments(encoding: $0) }"
+            case .array(let values) where !isArgument(values):
+                return "\(name)\(mark).map { Arguments(encoding: $0) }"
             default: return name
             }
         }
     }
 
+    /// A value of a type as an argument: the members of a structure, or a union, which may be a single value.
+    private func nested(_ key: TypeKey, _ value: String) -> String {
+        switch names.planner.declarations[key]?.body {
+        case .union: "JSON(encoding: \(value))"
+        case .enumeration: value
+        default: "Arguments(encoding: \(value))"
+        }
+    }
+
+    /// Whether values of a type are arguments without being encoded.
+    private func isArgument(_ type: SwiftType) -> Bool {
+        switch type {
+        case .builtin, .binary: true
+        case .array(let inner), .dictionary(let inner), .optional(let inner): isArgument(inner)
+        case .declared(let key):
+            if case .enumeration? = names.planner.declarations[key]?.body { true } else { false }
+        }
+    }
+
     private func writeArguments(_ endpoint: Endpoint, to text: inout Text) {
-        let arguments = endpoint.arguments
-        guard !arguments.isEmpty else { return }
-        let head = "\(access)override var arguments: Arguments?"
+        guard !endpoint.arguments.isEmpty else { return }
+        write(endpoint.arguments, "\(access)override var arguments: Arguments?", to: &text)
+    }
+
+    /// Writes a property of arguments.
+    private func write(_ arguments: [Endpoint.Argument], _ head: String, to text: inout Text) {
         let hasMembers = arguments.contains { if case .members = $0.form { true } else { false } }
         let items = arguments.map { "\(Text.literal($0.name)): \(value($0))" }
         if !hasMembers, arguments.count <= 8 {
@@ -337,7 +364,9 @@ struct EndpointWriter {
                     continue
                 }
                 let isDictionary =
-                    if case .dictionary = argument.property.type { true } else { false }
+                    if case .dictionary(let values) = argument.property.type {
+                        isArgument(values)
+                    } else { false }
                 let label = isDictionary ? "dictionary" : "encoding"
                 if argument.property.isOptional {
                     text.block("if let \(value)") {
@@ -417,6 +446,9 @@ struct EndpointWriter {
         let head = "\(access)override var body: HTTPBody?"
         switch endpoint.body {
         case nil, .form: return
+        case .fields(let fields):
+            write(fields, "private var fields: Arguments", to: &text)
+            text.getter(head, ".form(fields, encoding: \(service)Request.encoding)")
         case .json(let property, let contentType):
             let name = SwiftName.escaped(property.name)
             guard let contentType else {
@@ -459,8 +491,7 @@ struct EndpointWriter {
         let key = Text.literal(key)
         let isList: Bool
         let element: SwiftType
-        if case .array(let inner) = property.type, inner == .binary || names.text(inner, "") != nil
-        {
+        if case .array(let inner) = property.type {
             isList = true
             element = inner
         } else {

@@ -28,7 +28,7 @@ struct SchemaText {
         "$schema", "$id", "$comment", "$defs", "definitions", "title", "description", "default",
         "example",
         "examples", "deprecated", "readOnly", "writeOnly", "contentEncoding", "contentMediaType",
-        "externalDocs", "xml", "$anchor",
+        "externalDocs", "xml", "$anchor", "$dynamicAnchor",
     ]
     private static let formats: Set<String> = [
         "date", "date-time", "time", "uuid", "ipv4", "ipv6", "int32", "int64",
@@ -92,15 +92,15 @@ struct SchemaText {
     private mutating func schema(
         _ node: Node, _ place: Place, _ direction: Direction, hidden: Set<String> = []
     ) -> Node {
-        guard let members = node.members else { return node }
+        guard let members = SchemaReader.textual(node).members else { return node }
         let hidden = hidden.union(hiddenMembers(of: place, node, direction))
         var result = Node.Members()
         for (key, value) in members {
             switch key {
-            case "$ref":
+            case "$ref", "$dynamicRef":
                 guard let text = value.string else { continue }
                 let target = documents.target(of: text, from: place)
-                result.set(reference(to: target, direction), for: key)
+                result.set(reference(to: target, direction), for: "$ref")
             case "properties", "patternProperties":
                 result.set(schemas(value, place.child(key), direction), for: key)
             case "items", "additionalProperties", "not":

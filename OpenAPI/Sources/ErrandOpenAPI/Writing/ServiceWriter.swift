@@ -7,6 +7,8 @@ struct ServiceWriter {
     let commonError: SwiftType?
     /// The names of the agents, each with credentials of its own; the first is that of the service.
     let agents: [String]
+    /// Whether a form is beside arguments, so that endpoints need the encoding.
+    let hasFields: Bool
 
     /// The URL of a server with the defaults of its variables.
     static func defaultURL(of server: API.Server) -> String {
@@ -250,22 +252,28 @@ struct ServiceWriter {
                 text.add("\(access)override init() {}")
                 text.separate()
             }
-            if server != nil || !api.servers.isEmpty || true {
-                text.getter("\(member)override var agent: RequestAgent", "\(service).\(agents[0])")
-            }
+            text.getter("\(member)override var agent: RequestAgent", "\(service).\(agents[0])")
             if let commonError {
                 text.getter(
                     "\(member)override var errorDecoder: ErrorDecoder?",
                     ".json(\(names.name(commonError, in: nil)).self)")
             }
             text.separate()
+            let encoding = ["arrays: .repeated, nulls: .omit, bools: .literal"]
+            if hasFields {
+                text.document("Values of query and form as OpenAPI writes them.")
+                text.list("static let encoding = ArgumentEncoding(", encoding, ")")
+                text.separate()
+            }
             text.block("\(member)override func configure(_ request: inout RequestDescription)") {
                 text in
                 text.add("super.configure(&request)")
-                text.add("// Values of query and form as OpenAPI writes them.")
-                text.list(
-                    "request.encoding = ArgumentEncoding(",
-                    ["arrays: .repeated, nulls: .omit, bools: .literal"], ")")
+                if hasFields {
+                    text.add("request.encoding = \(service)Request.encoding")
+                } else {
+                    text.add("// Values of query and form as OpenAPI writes them.")
+                    text.list("request.encoding = ArgumentEncoding(", encoding, ")")
+                }
             }
         }
     }

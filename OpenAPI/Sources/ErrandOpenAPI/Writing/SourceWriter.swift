@@ -20,7 +20,10 @@ struct SourceWriter {
                 text { text in
                     ServiceWriter(
                         api: plan.api, service: plan.service, access: access, names: names,
-                        commonError: plan.commonError, agents: plan.agents
+                        commonError: plan.commonError, agents: plan.agents,
+                        hasFields: plan.endpoints.contains {
+                            if case .fields = $0.body { true } else { false }
+                        }
                     ).write(to: &text)
                 }
             ))
@@ -270,10 +273,13 @@ struct SourceWriter {
             if let part { parts.insert(part) }
             if property.type != .builtin("JSON") { parts.insert(.json) }
         }
-        for argument in endpoint.arguments + endpoint.headers + endpoint.cookies {
+        var arguments = endpoint.arguments + endpoint.headers + endpoint.cookies
+        if case .fields(let fields) = endpoint.body { arguments += fields }
+        for argument in arguments {
             switch argument.form {
             case .json: add(nil, argument.property)
             case .alternating, .pairs: add(.lists, argument.property)
+            case .nested where isUnion(argument.property.type): add(nil, argument.property)
             case .plain, .joined, .nested, .members: continue
             }
         }
@@ -286,5 +292,12 @@ struct SourceWriter {
             }
         }
         return parts
+    }
+
+    private func isUnion(_ type: SwiftType) -> Bool {
+        guard case .declared(let key) = type.element,
+            case .union? = plan.types.declarations[key]?.body
+        else { return false }
+        return true
     }
 }

@@ -139,13 +139,30 @@ struct Text {
         }
     }
 
-    /// Text without tags of HTML at line ends, and without spaces around; `nil` if nothing is left.
+    /// Text without control characters, and without spaces around; `nil` if nothing is left.
     private static func normalized(_ text: String?) -> String? {
         guard let text else { return nil }
-        let clean = text.replacing("\r\n", with: "\n").replacing("\r", with: "\n")
+        let clean = markdown(text).replacing("\r\n", with: "\n").replacing("\r", with: "\n")
             .replacing("\t", with: " ").filter { $0 == "\n" || !$0.isControl }
             .trimmingSpaces
         return clean.isEmpty ? nil : clean
+    }
+
+    private static let marks: [(tag: String, mark: String)] = [
+        ("<p>", ""), ("</p>", "\n\n"), ("<br>", "\n"), ("<br/>", "\n"), ("<br />", "\n"),
+        ("<code>", "`"), ("</code>", "`"), ("<b>", "**"), ("</b>", "**"), ("<strong>", "**"),
+        ("</strong>", "**"), ("<em>", "*"), ("</em>", "*"), ("<ul>", "\n\n"), ("</ul>", "\n\n"),
+        ("<li>", "- "), ("</li>", "\n"), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""),
+        ("&amp;", "&"),
+    ]
+
+    /// Markdown of a text that has paragraphs of HTML.
+    private static func markdown(_ text: String) -> String {
+        guard text.contains("</p>") || text.contains("<br") else { return text }
+        let links = text.replacing(/<a [^>]*href="([^"]*)"[^>]*>(.*?)<\/a>/) {
+            "[\($0.output.2)](\($0.output.1))"
+        }
+        return marks.reduce(links) { $0.replacing($1.tag, with: $1.mark) }
     }
 
     /// The first sentence, and the text after it.

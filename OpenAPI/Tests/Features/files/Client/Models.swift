@@ -2,11 +2,11 @@
 
 import Errand
 
-nonisolated struct FilesOwner: Codable, Sendable {
+nonisolated struct Owner: Codable, Sendable {
     var pets: [Pet]?
 }
 
 nonisolated struct Pet: Codable, Sendable {
     var name: String
-    var owner: FilesOwner?
+    var owner: Owner?
 }

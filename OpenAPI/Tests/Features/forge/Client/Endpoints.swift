@@ -642,7 +642,7 @@ final class IssuesCreate: ForgeRequest, DecodableOutput {
 
     enum ContentLabel: Codable, Sendable {
         case string(String)
-        case variant2(Variant2)
+        case object(Object)
         /// A value that the document does not describe.
         case other(JSON)
 
@@ -650,8 +650,8 @@ final class IssuesCreate: ForgeRequest, DecodableOutput {
             let container = try decoder.singleValueContainer()
             if let value = try? container.decode(String.self) {
                 self = .string(value)
-            } else if let value = try? container.decode(Variant2.self) {
-                self = .variant2(value)
+            } else if let value = try? container.decode(Object.self) {
+                self = .object(value)
             } else {
                 self = .other(try container.decode(JSON.self))
             }
@@ -661,13 +661,13 @@ final class IssuesCreate: ForgeRequest, DecodableOutput {
             var container = encoder.singleValueContainer()
             switch self {
             case .string(let value): try container.encode(value)
-            case .variant2(let value): try container.encode(value)
+            case .object(let value): try container.encode(value)
             case .other(let value): try container.encode(value)
             }
         }
     }
 
-    struct Variant2: Codable, Sendable {
+    struct Object: Codable, Sendable {
         var id: Int?
         var name: String?
         var color: String?

@@ -7,6 +7,23 @@ final class Fine: RefusedRequest, VoidOutput {
     override var url: EndpointURL { "fine" }
 }
 
+/// POST `/form`.
+final class Form: RefusedRequest, VoidOutput {
+    let q: String?
+    let a: String?
+
+    init(q: String? = nil, a: String? = nil) {
+        self.q = q
+        self.a = a
+    }
+
+    override var url: EndpointURL { "form" }
+    override var method: HTTPMethod { .post }
+    override var arguments: Arguments? { ["q": q] }
+    private var fields: Arguments { ["a": a] }
+    override var body: HTTPBody? { .form(fields, encoding: RefusedRequest.encoding) }
+}
+
 /// GET `/circle`.
 final class CircleRequest: RefusedRequest, DecodableOutput {
     typealias Output = JSON

@@ -125,3 +125,28 @@ final class Objects: StylesRequest, VoidOutput {
         request.encoding?.arrays = .comma
     }
 }
+
+/// GET `/colors/{color}`.
+final class Contents: StylesRequest, VoidOutput {
+    let color: Color
+    let colorParameter: Color
+    let xColor: Color
+    let colorParameter2: Color
+
+    init(color: Color, colorParameter: Color, xColor: Color, colorParameter2: Color) {
+        self.color = color
+        self.colorParameter = colorParameter
+        self.xColor = xColor
+        self.colorParameter2 = colorParameter2
+    }
+
+    override var url: EndpointURL { "colors/\(JSON(encoding: color).description)" }
+    override var arguments: Arguments? { ["color": JSON(encoding: colorParameter).description] }
+    override var headers: HTTPFields {
+        var headers = super.headers
+        headers[.custom("X-Color")] = JSON(encoding: xColor).description
+        headers[.cookie] =
+            ("color=\(JSON(encoding: colorParameter2).description)" as EndpointURL).description
+        return headers
+    }
+}

@@ -1,0 +1,23 @@
+import ErrandSystem
+
+extension HTTPBody {
+    /// A body of the type `application/x-www-form-urlencoded`, for a form beside arguments in the query.
+    ///
+    /// Without a body, the arguments of POST, PUT and PATCH are such a form. The arguments are encoded at once. If that fails,
+    /// the request ends with ``RequestError/Code/invalidArguments`` before anything is sent.
+    ///
+    /// - Parameter encoding: The styles of arrays, Booleans, dates and so on (default: those of AFNetworking).
+    public static func form(
+        _ arguments: Arguments, encoding: ArgumentEncoding = ArgumentEncoding()
+    ) -> Self {
+        let charset = encoding.charset.name
+        let type =
+            "application/x-www-form-urlencoded" + (charset.isEmpty ? "" : "; charset=\(charset)")
+        do throws(RequestError) {
+            let bytes = try FormWriter.bytes(of: arguments, encoding: encoding)
+            return .data(Data(bytes), contentType: type)
+        } catch {
+            return HTTPBody(storage: .invalid(error), contentType: type)
+        }
+    }
+}
