@@ -77,6 +77,10 @@ struct SchemaReader {
     private var references: [String?: Set<String>] = [:]
     /// The references that each definition applies to its own value, which must not lead back to it.
     private var inPlace: [String: Set<String>] = [:]
+    /// The definitions that lead to a problem.
+    private var faulty: Set<String> = []
+    /// The members of large objects of the document, by the index of the object.
+    private var tables: [Int: [ExactKey: JSON]] = [:]
     /// The definition that is read; `nil` for the outermost schema.
     private var current: String?
     /// Whether the value that is described is that of the definition, and not one of its members or items.
@@ -94,11 +98,14 @@ struct SchemaReader {
         let root = shape(of: schema, at: ShapePath(), depth: 0)
         while let name = pending.popLast() { readDefinition(name) }
         for name in names[known...] { checkDefinition(name) }
+        findFaults(of: names[known...])
         current = nil
         if problems[nil] == nil, let problem = root.problem {
             report(ShapePath(), "The shape can never match. \(problem)")
         }
-        return (root, problems.isEmpty ? [] : problemsOfRoot())
+        let isFaultless =
+            problems[nil] == nil && (references[nil] ?? []).isDisjoint(with: faulty)
+        return (root, isFaultless ? [] : problemsOfRoot())
     }
 
     /// Whether schemas were read that a shape must keep alive.
@@ -109,17 +116,32 @@ struct SchemaReader {
         names.append(name)
         current = name
         definitions[name]?.shape = shape(
-            of: pointer.value(in: document), at: pointer.path, depth: 0)
+            of: value(of: pointer), at: pointer.path, depth: 0)
         current = nil
     }
 
     private mutating func checkDefinition(_ name: String) {
         current = name
-        let path = SchemaPointer(name)?.path ?? ShapePath()
+        func path() -> ShapePath { SchemaPointer(name)?.path ?? ShapePath() }
         if leads(name, to: name) {
-            report(path, "The reference leads to itself.")
+            report(path(), "The reference leads to itself.")
         } else if problems[name] == nil, let problem = definitions[name]?.shape.problem {
-            report(path, "The shape can never match. \(problem)")
+            report(path(), "The shape can never match. \(problem)")
+        }
+    }
+
+    /// Finds which of the definitions that were just read lead to a problem; those of earlier ones are known.
+    private mutating func findFaults(of names: ArraySlice<String>) {
+        var users: [String: [String]] = [:]
+        var open: [String] = []
+        for name in names {
+            let references = references[name] ?? []
+            for reference in references { users[reference, default: []].append(name) }
+            if problems[name] != nil || !references.isDisjoint(with: faulty) { open.append(name) }
+        }
+        while let name = open.popLast() {
+            guard faulty.insert(name).inserted else { continue }
+            open += users[name] ?? []
         }
     }
 
@@ -148,21 +170,52 @@ struct SchemaReader {
     private mutating func reference(of schema: JSON, at path: ShapePath) -> JSONShape? {
         guard schema["$ref"].exists else { return nil }
         let path = path.appending(.key("$ref"))
-        guard let name = schema["$ref"].string, let pointer = SchemaPointer(name) else {
-            report(path, "A reference must be a JSON pointer that begins with #.")
-            return nil
-        }
-        guard pointer.value(in: document).exists else {
-            report(path, "The reference leads to nothing.")
+        guard let name = schema["$ref"].string, let definition = definition(name, path) else {
+            if schema["$ref"].string == nil { report(path, Self.noPointer) }
             return nil
         }
         references[current, default: []].insert(name)
         if let current, isInPlace { inPlace[current, default: []].insert(name) }
-        let definition = definitions[name] ?? JSONShape.Definition(name)
-        if definitions.updateValue(definition, forKey: name) == nil { pending.append(name) }
         var shape = JSONShape(.reference(JSONShape.Reference(definition)))
         shape.nulls = .byRule
         return shape
+    }
+
+    private static let noPointer = "A reference must be a JSON pointer that begins with #."
+
+    /// The definition of a reference; `nil`, and a problem, if it leads to nothing.
+    private mutating func definition(
+        _ name: String, _ path: ShapePath
+    ) -> JSONShape.Definition? {
+        if let known = definitions[name] { return known }
+        guard let pointer = SchemaPointer(name) else {
+            report(path, Self.noPointer)
+            return nil
+        }
+        guard value(of: pointer).exists else {
+            report(path, "The reference leads to nothing.")
+            return nil
+        }
+        let definition = JSONShape.Definition(name)
+        definitions[name] = definition
+        pending.append(name)
+        return definition
+    }
+
+    /// The value that a pointer leads to; the members of large objects are found in tables.
+    private mutating func value(of pointer: SchemaPointer) -> JSON {
+        pointer.keys.reduce(document) { value, key in
+            guard value.kind == .object, value.count > 32 else {
+                return SchemaPointer.child(key, of: value)
+            }
+            let table =
+                tables[value.index]
+                ?? Dictionary(
+                    (value.object ?? []).map { (ExactKey($0.key), $0.value) },
+                    uniquingKeysWith: { first, _ in first })
+            tables[value.index] = table
+            return table[ExactKey(key)] ?? .absent
+        }
     }
 
     /// The shape of a member or an item, whose references may lead back.
@@ -303,21 +356,26 @@ struct SchemaReader {
     ) -> JSONShape? {
         var types = types(of: schema, at: path)
         if schema["nullable"].bool == true { types?.insert(.null) }
-        let isRestricted = [
-            "properties", "required", "additionalProperties", "items", "minItems", "maxItems",
-            "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength",
-            "maxLength", "pattern", "multipleOf", "uniqueItems", "prefixItems",
-            "patternProperties", "minProperties", "maxProperties", "format",
-        ].contains { schema[$0].exists }
-        guard types != nil || isRestricted else { return nil }
+        let keys = schema.keys
+        // A type is also read for its keywords, which are checked where the type is not allowed too.
+        let restricted = Self.keywords.filter { keys.contains(where: $0.names.contains) }
+            .map(\.type)
+        guard types != nil || !restricted.isEmpty || schema["format"].exists else { return nil }
         var allowed = types ?? Set(ValueType.allCases)
         if allowed.contains(.number) { allowed.remove(.integer) }
-        // Every type is read, so that the keywords of types that are not allowed are checked too.
-        let shapes: [ValueType: JSONShape] = [
-            .boolean: .bool, .integer: integers(schema, path), .number: numbers(schema, path),
-            .string: strings(schema, path), .array: arrays(schema, path, depth),
-            .object: objects(schema, path, depth),
-        ]
+        var shapes: [ValueType: JSONShape] = [:]
+        for type in ValueType.allCases where allowed.contains(type) || restricted.contains(type) {
+            shapes[type] =
+                switch type {
+                case .null: nil
+                case .boolean: .bool
+                case .integer: integers(schema, path)
+                case .number: numbers(schema, path)
+                case .string: strings(schema, path)
+                case .array: arrays(schema, path, depth)
+                case .object: objects(schema, path, depth)
+                }
+        }
         let members = ValueType.allCases.filter(allowed.contains).compactMap { shapes[$0] }
             .map { Self.exact($0, acceptsNull: false) }
         let acceptsNull = allowed.contains(.null)
@@ -325,6 +383,23 @@ struct SchemaReader {
         return Self.exact(
             members.count == 1 ? members[0] : .oneOf(members), acceptsNull: acceptsNull)
     }
+
+    /// The keywords for single types; those of integers are those of numbers.
+    private static let keywords: [(type: ValueType, names: Set<String>)] = [
+        (
+            .number,
+            ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]
+        ),
+        (.string, ["minLength", "maxLength", "pattern"]),
+        (.array, ["items", "minItems", "maxItems", "uniqueItems", "prefixItems"]),
+        (
+            .object,
+            [
+                "properties", "required", "additionalProperties", "patternProperties",
+                "minProperties", "maxProperties",
+            ]
+        ),
+    ]
 
     /// The types that `type` names; nil if there is no such keyword.
     private mutating func types(of schema: JSON, at path: ShapePath) -> Set<ValueType>? {

@@ -1,6 +1,6 @@
 /// A reference of a schema: a JSON pointer in a fragment (RFC 6901 §6).
 struct SchemaPointer {
-    private let keys: [String]
+    let keys: [String]
 
     /// Parses a reference; `nil` if it is none of the same document.
     init?(_ reference: String) {
@@ -53,10 +53,8 @@ struct SchemaPointer {
     /// The place as a path.
     var path: ShapePath { keys.reduce(ShapePath()) { $0.appending(.key($1)) } }
 
-    /// The value at the place; absent if there is none.
-    func value(in document: JSON) -> JSON {
-        keys.reduce(document) { value, key in
-            value.kind == .array ? Int(key).map { value[$0] } ?? .absent : value[key]
-        }
+    /// The member or the item of a key; absent if there is none.
+    static func child(_ key: String, of value: JSON) -> JSON {
+        value.kind == .array ? Int(key).map { value[$0] } ?? .absent : value[key]
     }
 }

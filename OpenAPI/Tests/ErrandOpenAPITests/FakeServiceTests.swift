@@ -239,6 +239,14 @@ import Testing
         #expect(try faults("{name: p, \(rule)}", query: bad).contains("the query parameter p"))
     }
 
+    @Test func anEmptyTextIsAnEmptyList() throws {
+        let list = "{type: array, maxItems: 1, items: {enum: [a, b]}}"
+        let parameter = "{name: p, in: query, required: true, explode: false, schema: \(list)}"
+        #expect(try faults(parameter, query: "p=") == "")
+        #expect(try faults(parameter, query: "p=a,b").contains("more than 1"))
+        #expect(try faults(parameter, query: "p=a,").contains("more than 1"))
+    }
+
     @Test func objectsOfHeadersAndCookies() throws {
         let json = "content: {application/json: {schema: \(Self.color)}}"
         let header = "{name: X-P, in: header, required: true, schema: \(Self.color)}"

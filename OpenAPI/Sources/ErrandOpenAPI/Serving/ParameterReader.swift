@@ -22,7 +22,8 @@ struct ParameterReader {
         let isObject = isObject(schema)
         return value(schema) { isList in
             guard isList || isObject else { return texts }
-            return isOne ? texts.flatMap { $0.pieces(at: separator) } : texts
+            // An empty text is an empty list.
+            return isOne ? texts.flatMap { $0.isEmpty ? [] : $0.pieces(at: separator) } : texts
         } pair: {
             parameter.explodes ? "=" : nil
         }
@@ -54,7 +55,7 @@ struct ParameterReader {
             }
         default: break
         }
-        let pieces = text.pieces(at: separator)
+        let pieces = text.isEmpty ? [] : text.pieces(at: separator)
         return value(schema) { isList in
             isList || isObject(schema) ? pieces.map(Documents.decoded) : [Documents.decoded(text)]
         } pair: {

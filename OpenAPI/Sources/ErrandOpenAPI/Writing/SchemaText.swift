@@ -129,7 +129,9 @@ struct SchemaText {
                     result.set(value, for: key)
                 }
             case "required":
-                let names = (value.items ?? []).filter { !hidden.contains($0.string ?? "") }
+                // JSON Schema has each name once.
+                var seen = hidden
+                let names = (value.items ?? []).filter { seen.insert($0.string ?? "").inserted }
                 result.set(Node(value: .array(names), line: 0), for: key)
             default:
                 if Self.checks.contains(key) {
