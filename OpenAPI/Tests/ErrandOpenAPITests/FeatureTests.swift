@@ -79,8 +79,10 @@ struct Feature: CustomTestStringConvertible {
     @Test func everyFeatureIsThere() {
         let names = [
             "accepted", "additional", "bodies", "composition", "content", "defaults", "deprecated",
-            "directions", "enumerations", "faults", "files", "forge", "formats", "headers", "names",
-            "nulls", "outputs", "pages", "parameters", "recursion", "refusals", "security",
+            "descriptions", "directions", "enumerations", "faults", "files", "forge", "formats",
+            "forms", "headers", "names",
+            "nulls", "outputs", "pages", "parameters", "recursion", "references",
+            "refusals", "security",
             "servers", "streams", "styles", "unions", "validators",
         ]
         #expect(Feature.all.map(\.name) == names)

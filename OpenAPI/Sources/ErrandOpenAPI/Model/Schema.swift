@@ -50,7 +50,7 @@ final class Schema {
 
     /// The description, or the title unless it says the same as a name.
     func documentation(of name: String) -> String? {
-        text ?? title.flatMap { SwiftName.type($0) == SwiftName.type(name) ? nil : $0 }
+        text ?? title.flatMap { SwiftName.type(name).hasSuffix(SwiftName.type($0)) ? nil : $0 }
     }
 
     /// Whether the schema says nothing about the structure of values.

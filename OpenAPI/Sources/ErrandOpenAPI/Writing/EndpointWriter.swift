@@ -322,6 +322,14 @@ struct EndpointWriter {
         }
     }
 
+    /// The label of the initializer of arguments for the members of a value.
+    private func label(_ argument: Endpoint.Argument) -> String {
+        guard case .dictionary(let values) = argument.property.type, isArgument(values) else {
+            return "encoding"
+        }
+        return "dictionary"
+    }
+
     /// Whether values of a type are arguments without being encoded.
     private func isArgument(_ type: SwiftType) -> Bool {
         switch type {
@@ -340,6 +348,16 @@ struct EndpointWriter {
     /// Writes a property of arguments.
     private func write(_ arguments: [Endpoint.Argument], _ head: String, to text: inout Text) {
         let hasMembers = arguments.contains { if case .members = $0.form { true } else { false } }
+        if arguments.count == 1, hasMembers {
+            let (name, label) = (value(arguments[0]), label(arguments[0]))
+            let isOptional = arguments[0].property.isOptional
+            let members =
+                isOptional
+                ? "\(name).map { Arguments(\(label): $0) }" : "Arguments(\(label): \(name))"
+            text.getter(
+                head, isOptional && !head.hasSuffix("?") ? "\(members) ?? Arguments()" : members)
+            return
+        }
         let items = arguments.map { "\(Text.literal($0.name)): \(value($0))" }
         if !hasMembers, arguments.count <= 8 {
             let line = "[\(items.joined(separator: ", "))]"
@@ -363,11 +381,7 @@ struct EndpointWriter {
                     text.list("arguments.append(", [Text.literal(argument.name), value], ")")
                     continue
                 }
-                let isDictionary =
-                    if case .dictionary(let values) = argument.property.type {
-                        isArgument(values)
-                    } else { false }
-                let label = isDictionary ? "dictionary" : "encoding"
+                let label = label(argument)
                 if argument.property.isOptional {
                     text.block("if let \(value)") {
                         $0.add("arguments = arguments.merging(Arguments(\(label): \(value)))")

@@ -14,6 +14,16 @@ nonisolated struct Book: Codable, Sendable {
     var author: Author?
 }
 
+nonisolated struct Box: Codable, Sendable {
+    var type: String = "Box"
+    var side: Double?
+}
+
+nonisolated struct Disc: Codable, Sendable {
+    var type: String = "Disc"
+    var radius: Double?
+}
+
 nonisolated struct Film: Codable, Sendable {
     var kind: String = "film"
     var id: Int64
@@ -42,6 +52,33 @@ nonisolated enum Item: Codable, Sendable {
         switch self {
         case .book(let value): try value.encode(to: encoder)
         case .film(let value): try value.encode(to: encoder)
+        case .other(let value): try value.encode(to: encoder)
+        }
+    }
+}
+
+/// A base with variants and without members.
+nonisolated enum Shape: Codable, Sendable {
+    case disc(Disc)
+    case box(Box)
+    /// A value that the document does not describe.
+    case other(JSON)
+
+    private enum CodingKeys: String, CodingKey { case type }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        switch try container.decodeIfPresent(String.self, forKey: .type) {
+        case "Disc": self = .disc(try Disc(from: decoder))
+        case "Box": self = .box(try Box(from: decoder))
+        default: self = .other(try JSON(from: decoder))
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .disc(let value): try value.encode(to: encoder)
+        case .box(let value): try value.encode(to: encoder)
         case .other(let value): try value.encode(to: encoder)
         }
     }

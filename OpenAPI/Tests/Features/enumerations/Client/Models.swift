@@ -23,6 +23,7 @@ nonisolated struct Lamp: Codable, Sendable {
     var watts: Watts
     /// Always `"lamp"`.
     var only: String?
+    var version: Version?
     var mode: Mode?
 
     struct State: RawRepresentable, Hashable, Codable, Sendable, ArgumentValue {
@@ -37,6 +38,15 @@ nonisolated struct Lamp: Codable, Sendable {
 
         static let low = Self(rawValue: 10)
         static let high = Self(rawValue: 20)
+    }
+
+    struct Version: RawRepresentable, Hashable, Codable, Sendable, ArgumentValue {
+        var rawValue: String
+
+        static let value10 = Self(rawValue: "1.0")
+        static let value110 = Self(rawValue: "1.10")
+        static let v2 = Self(rawValue: "v2")
+        static let `true` = Self(rawValue: "true")
     }
 
     struct Mode: RawRepresentable, Hashable, Codable, Sendable, ArgumentValue {

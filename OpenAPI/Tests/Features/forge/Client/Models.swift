@@ -277,7 +277,6 @@ nonisolated struct MinimalRepository: Codable, Sendable {
     }
 }
 
-/// Simple User.
 nonisolated struct NullableSimpleUser: Codable, Sendable {
     var login: String
     var id: Int64

@@ -88,6 +88,18 @@ final class GetLog: JobsRequest, TypedRequest {
     var decoder: ResponseDecoder<String> { .string }
 }
 
+/// HEAD `/jobs/{id}/log`.
+final class HasLog: JobsRequest, VoidOutput {
+    let id: Int
+
+    init(id: Int) {
+        self.id = id
+    }
+
+    override var url: EndpointURL { "jobs/\(id)/log" }
+    override var method: HTTPMethod { .head }
+}
+
 /// GET `/jobs/{id}/archive`.
 final class GetArchive: JobsRequest, TypedRequest {
     let id: Int

@@ -86,6 +86,83 @@ final class FindFile: QueryRequest, VoidOutput {
     }
 }
 
+/// GET `/versions`.
+final class Constants: QueryRequest, VoidOutput {
+    enum Created: Codable, Sendable {
+        case int(Int)
+        case range(CreatedRange)
+        /// A value that the document does not describe.
+        case other(JSON)
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let value = try? container.decode(Int.self) {
+                self = .int(value)
+            } else if let value = try? container.decode(CreatedRange.self) {
+                self = .range(value)
+            } else {
+                self = .other(try container.decode(JSON.self))
+            }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            switch self {
+            case .int(let value): try container.encode(value)
+            case .range(let value): try container.encode(value)
+            case .other(let value): try container.encode(value)
+            }
+        }
+    }
+
+    struct CreatedRange: Codable, Sendable {
+        var from: Int?
+    }
+
+    struct ByItem: Codable, Sendable {
+        var a: String?
+    }
+
+    let id: Int
+    let apiVersion: String
+    let xKind: String
+    let xFree: String?
+    let created: Created?
+    let by: [String: ByItem]?
+
+    init(
+        id: Int,
+        apiVersion: String = "2026-01-01",
+        xKind: String = "plain",
+        xFree: String? = nil,
+        created: Created? = nil,
+        by: [String: ByItem]? = nil
+    ) {
+        self.id = id
+        self.apiVersion = apiVersion
+        self.xKind = xKind
+        self.xFree = xFree
+        self.created = created
+        self.by = by
+    }
+
+    override var url: EndpointURL { "versions" }
+    override var arguments: Arguments? {
+        [
+            "api-version": apiVersion,
+            "id": id,
+            "created": created.map { JSON(encoding: $0) },
+            "by": by.map { Arguments(encoding: $0) },
+        ]
+    }
+    override var headers: HTTPFields {
+        var headers = super.headers
+        headers[.custom("X-Kind")] = xKind
+        headers[.custom("X-Free")] = xFree
+        return headers
+    }
+}
+
 /// GET `/lists`.
 final class CommasAlone: QueryRequest, VoidOutput {
     let ids: [String]?

@@ -105,6 +105,10 @@ nonisolated struct Sheet: Codable, Sendable {
     var tried: Tried?
     var size: Size?
     var kinds: Kinds?
+    var object: Object?
+    var listed: Listed?
+    var anything: Anything?
+    var free: JSON?
     var level: Level?
 
     enum Size: Codable, Sendable {
@@ -160,6 +164,99 @@ nonisolated struct Sheet: Codable, Sendable {
             switch self {
             case .bool(let value): try container.encode(value)
             case .string(let value): try container.encode(value)
+            case .other(let value): try container.encode(value)
+            }
+        }
+    }
+
+    enum Object: Codable, Sendable {
+        case string(String)
+        case object(ObjectObject)
+        /// A value that the document does not describe.
+        case other(JSON)
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let value = try? container.decode(String.self) {
+                self = .string(value)
+            } else if let value = try? container.decode(ObjectObject.self) {
+                self = .object(value)
+            } else {
+                self = .other(try container.decode(JSON.self))
+            }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            switch self {
+            case .string(let value): try container.encode(value)
+            case .object(let value): try container.encode(value)
+            case .other(let value): try container.encode(value)
+            }
+        }
+    }
+
+    struct ObjectObject: Codable, Sendable {
+        var a: Int?
+    }
+
+    enum Listed: Codable, Sendable {
+        case int(Int)
+        case string(String)
+        case list([String])
+        case object(ListedObject)
+        /// A value that the document does not describe.
+        case other(JSON)
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let value = try? container.decode(Int.self) {
+                self = .int(value)
+            } else if let value = try? container.decode(String.self) {
+                self = .string(value)
+            } else if let value = try? container.decode([String].self) {
+                self = .list(value)
+            } else if let value = try? container.decode(ListedObject.self) {
+                self = .object(value)
+            } else {
+                self = .other(try container.decode(JSON.self))
+            }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            switch self {
+            case .int(let value): try container.encode(value)
+            case .string(let value): try container.encode(value)
+            case .list(let value): try container.encode(value)
+            case .object(let value): try container.encode(value)
+            case .other(let value): try container.encode(value)
+            }
+        }
+    }
+
+    struct ListedObject: Codable, Sendable {
+        var a: String?
+    }
+
+    enum Anything: Codable, Sendable {
+        case circle(Circle)
+        /// A value that the document does not describe.
+        case other(JSON)
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let value = try? container.decode(Circle.self) {
+                self = .circle(value)
+            } else {
+                self = .other(try container.decode(JSON.self))
+            }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            switch self {
+            case .circle(let value): try container.encode(value)
             case .other(let value): try container.encode(value)
             }
         }
