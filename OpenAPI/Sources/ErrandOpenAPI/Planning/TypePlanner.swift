@@ -102,7 +102,9 @@ final class TypePlanner {
         if isOutput, !owner.nested.contains(where: { $0.name == name }) { return name }
         // A type in another one cannot be named `Type`.
         let first = name == "Type" ? "Kind" : name
-        for candidate in [first, parent + name, owner.name + name]
+        // The name of a parent that makes the name too long for a line says nothing.
+        let long = parent + name
+        for candidate in [first, long.count > 60 ? name + "Object" : long, owner.name + name]
         where isFree(candidate, in: owner) {
             return owner.names.take(candidate)
         }

@@ -79,7 +79,13 @@ struct Text {
             add("\(left) \(right)")
         } else {
             add(left)
-            indented { $0.add(right) }
+            indented { text in
+                guard !text.fits(right), let dot = right.firstIndex(of: ".") else {
+                    return text.add(right)
+                }
+                text.add(String(right[..<dot]))
+                text.indented { $0.add(String(right[dot...])) }
+            }
         }
     }
 
