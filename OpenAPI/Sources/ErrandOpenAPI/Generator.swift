@@ -80,7 +80,9 @@ public struct Generator {
     }
 
     /// Reads a document, and writes its sources.
-    public func generate(_ file: String) -> Output {
+    public func generate(_ file: String) -> Output { DeepStack.run { output(of: file) } }
+
+    private func output(of file: String) -> Output {
         let documents = Documents(load: load)
         let schemas = SchemaReader(documents)
         var reader = APIReader(documents, schemas)

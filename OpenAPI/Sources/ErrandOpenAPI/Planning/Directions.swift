@@ -13,14 +13,14 @@ struct Directions {
         for place in named { walker.walk(schemas.schema(at: place), &all) }
         directional = walker.directional
         // A schema that contains a directional one is directional.
-        var isChanged = true
-        while isChanged {
-            isChanged = false
-            for (place, targets) in walker.targets where !directional.contains(place) {
-                if !targets.isDisjoint(with: directional) {
-                    directional.insert(place)
-                    isChanged = true
-                }
+        var users: [Place: [Place]] = [:]
+        for (place, targets) in walker.targets {
+            for target in targets { users[target, default: []].append(place) }
+        }
+        var open = Array(directional)
+        while let place = open.popLast() {
+            for user in users[place] ?? [] where directional.insert(user).inserted {
+                open.append(user)
             }
         }
     }

@@ -3,15 +3,16 @@ enum Recursion {
     /// Marks unions in a circle as indirect, and the properties that close circles of structures.
     static func breakCircles(_ declarations: [Declaration]) {
         let byKey = Dictionary(declarations.map { ($0.key, $0) }) { first, _ in first }
+        let circles = Circles(byKey.mapValues(parts))
         for declaration in declarations {
-            guard case .union(var union) = declaration.body else { continue }
-            if reaches(declaration.key, from: declaration, byKey) {
-                union.isIndirect = true
-                declaration.body = .union(union)
-            }
+            guard case .union(var union) = declaration.body, circles.contain(declaration.key)
+            else { continue }
+            union.isIndirect = true
+            declaration.body = .union(union)
         }
         var done: Set<TypeKey> = []
-        for declaration in declarations { visit(declaration, byKey, [], &done) }
+        var path: Set<TypeKey> = []
+        for declaration in declarations { visit(declaration, byKey, &path, &done) }
     }
 
     /// Removes cases by which a union is decoded as itself, without a member or an item between: reading it would not end.
@@ -47,27 +48,15 @@ enum Recursion {
         return types.compactMap { if case .declared(let key) = $0 { key } else { nil } }
     }
 
-    private static func reaches(
-        _ key: TypeKey, from start: Declaration, _ byKey: [TypeKey: Declaration]
-    ) -> Bool {
-        var seen: Set<TypeKey> = []
-        var open = parts(of: start)
-        while let next = open.popLast() {
-            if next == key { return true }
-            guard seen.insert(next).inserted, let declaration = byKey[next] else { continue }
-            open += parts(of: declaration)
-        }
-        return false
-    }
-
     private static func visit(
-        _ declaration: Declaration, _ byKey: [TypeKey: Declaration], _ path: Set<TypeKey>,
+        _ declaration: Declaration, _ byKey: [TypeKey: Declaration], _ path: inout Set<TypeKey>,
         _ done: inout Set<TypeKey>
     ) {
         guard done.insert(declaration.key).inserted,
             case .structure(var structure) = declaration.body
         else { return }
-        let path = path.union([declaration.key])
+        path.insert(declaration.key)
+        defer { path.remove(declaration.key) }
         for position in structure.properties.indices {
             guard case .declared(let key) = structure.properties[position].type,
                 let part = byKey[key]
@@ -77,8 +66,45 @@ enum Recursion {
                 declaration.body = .structure(structure)
             } else {
                 // A union that is not indirect is in no circle.
-                visit(part, byKey, path, &done)
+                visit(part, byKey, &path, &done)
             }
         }
+    }
+}
+
+/// The types that lead back to themselves: those of the strongly connected parts of a graph (Tarjan's algorithm).
+struct Circles {
+    private let parts: [TypeKey: [TypeKey]]
+    private var members: Set<TypeKey> = []
+    private var numbers: [TypeKey: Int] = [:]
+    private var lows: [TypeKey: Int] = [:]
+    private var stack: [TypeKey] = []
+    private var open: Set<TypeKey> = []
+
+    init(_ parts: [TypeKey: [TypeKey]]) {
+        self.parts = parts
+        for key in parts.keys where numbers[key] == nil { visit(key) }
+    }
+
+    func contain(_ key: TypeKey) -> Bool { members.contains(key) }
+
+    private mutating func visit(_ key: TypeKey) {
+        let number = numbers.count
+        numbers[key] = number
+        var low = number
+        stack.append(key)
+        open.insert(key)
+        for next in parts[key] ?? [] where parts[next] != nil {
+            if next == key { members.insert(key) }
+            if numbers[next] == nil { visit(next) }
+            if open.contains(next) { low = min(low, lows[next] ?? numbers[next] ?? low) }
+        }
+        lows[key] = low
+        guard low == number else { return }
+        let start = stack.lastIndex(of: key) ?? 0
+        let part = stack[start...]
+        if part.count > 1 { members.formUnion(part) }
+        open.subtract(part)
+        stack.removeSubrange(start...)
     }
 }

@@ -63,7 +63,9 @@ struct ServiceWriter {
                 let value =
                     variable.values.isEmpty
                     ? Text.literal(variable.defaultValue)
-                    : "." + SwiftName.member(variable.defaultValue)
+                    : Self.names(of: variable).first { $0.value == variable.defaultValue }
+                        .map { "." + $0.name }
+                        ?? "\(type)(rawValue: \(Text.literal(variable.defaultValue)))"
                 parameters.append("\(SwiftName.escaped(own)): \(type) = \(value)")
                 url = url.replacing(
                     "{\(variable.name)}", with: Self.piece(own, in: server.url, variable.name))
@@ -109,13 +111,19 @@ struct ServiceWriter {
                 text.getter("\(access)init(rawValue: String)", "self.rawValue = rawValue")
             }
             text.separate()
-            var names = NameScope(["rawValue"])
-            for value in variable.values {
+            for (name, value) in Self.names(of: variable) {
                 if !access.isEmpty { text.document("The value `\(value)`.") }
-                let name = SwiftName.escaped(names.take(SwiftName.member(value)))
-                text.add("\(access)static let \(name) = Self(rawValue: \(Text.literal(value)))")
+                text.add(
+                    "\(access)static let \(SwiftName.escaped(name)) = Self(rawValue: \(Text.literal(value)))"
+                )
             }
         }
+    }
+
+    /// The values of a variable with their names.
+    private static func names(of variable: API.Server.Variable) -> [(name: String, value: String)] {
+        var names = NameScope(["rawValue"])
+        return variable.values.map { (names.take(SwiftName.member($0)), $0) }
     }
 
     /// The hosts that may receive credentials.
