@@ -461,8 +461,8 @@ struct EndpointWriter {
         switch endpoint.body {
         case nil, .form: return
         case .fields(let fields):
-            write(fields, "private var fields: Arguments", to: &text)
-            text.getter(head, ".form(fields, encoding: \(service)Request.encoding)")
+            write(fields, "private var formFields: Arguments", to: &text)
+            text.getter(head, ".form(formFields, encoding: \(service)Request.encoding)")
         case .json(let property, let contentType):
             let name = SwiftName.escaped(property.name)
             guard let contentType else {

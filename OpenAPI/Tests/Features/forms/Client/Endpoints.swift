@@ -159,8 +159,8 @@ final class ReplaceCustomer: FormsRequest, VoidOutput {
     override var url: EndpointURL { "customers/\(id)" }
     override var method: HTTPMethod { .put }
     override var arguments: Arguments? { ["notify": notify] }
-    private var fields: Arguments { ["name": name, "tags": tags] }
-    override var body: HTTPBody? { .form(fields, encoding: FormsRequest.encoding) }
+    private var formFields: Arguments { ["name": name, "tags": tags] }
+    override var body: HTTPBody? { .form(formFields, encoding: FormsRequest.encoding) }
 }
 
 /// DELETE `/customers/{id}`.
@@ -175,8 +175,8 @@ final class DeleteCustomer: FormsRequest, VoidOutput {
 
     override var url: EndpointURL { "customers/\(id)" }
     override var method: HTTPMethod { .delete }
-    private var fields: Arguments { ["reason": reason] }
-    override var body: HTTPBody? { .form(fields, encoding: FormsRequest.encoding) }
+    private var formFields: Arguments { ["reason": reason] }
+    override var body: HTTPBody? { .form(formFields, encoding: FormsRequest.encoding) }
 }
 
 /// PATCH `/customers/{id}`.
@@ -194,6 +194,6 @@ final class ChangeCustomer: FormsRequest, VoidOutput {
     override var url: EndpointURL { "customers/\(id)" }
     override var method: HTTPMethod { .patch }
     override var arguments: Arguments? { ["notify": notify] }
-    private var fields: Arguments { Arguments(dictionary: content) }
-    override var body: HTTPBody? { .form(fields, encoding: FormsRequest.encoding) }
+    private var formFields: Arguments { Arguments(dictionary: content) }
+    override var body: HTTPBody? { .form(formFields, encoding: FormsRequest.encoding) }
 }

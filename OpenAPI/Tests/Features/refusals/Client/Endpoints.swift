@@ -20,8 +20,8 @@ final class Form: RefusedRequest, VoidOutput {
     override var url: EndpointURL { "form" }
     override var method: HTTPMethod { .post }
     override var arguments: Arguments? { ["q": q] }
-    private var fields: Arguments { ["a": a] }
-    override var body: HTTPBody? { .form(fields, encoding: RefusedRequest.encoding) }
+    private var formFields: Arguments { ["a": a] }
+    override var body: HTTPBody? { .form(formFields, encoding: RefusedRequest.encoding) }
 }
 
 /// GET `/circle`.
