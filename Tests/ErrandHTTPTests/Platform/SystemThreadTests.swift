@@ -20,7 +20,8 @@ import Testing
         }
         owner = nil
         #expect(!isStarted)
-        #expect(!hasRun.load(ordering: .relaxed))
+        let hasEverRun = hasRun.load(ordering: .relaxed)
+        #expect(!hasEverRun)
         #expect(released == nil)
     }
 }
