@@ -99,15 +99,11 @@ struct RotatingFiles: Sendable {
                 ErrandSystem.write(descriptor, bytes.baseAddress, bytes.count)
             }
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw Self.failure() }
+            guard count > 0 else { throw POSIXError.last }
             rest = rest.dropFirst(count)
             size += count
             isTorn = !rest.isEmpty
         }
-    }
-
-    private static func failure() -> POSIXError {
-        POSIXError(number: errno)
     }
 
     // MARK: - Files
@@ -136,6 +132,6 @@ struct RotatingFiles: Sendable {
 
     /// Removes a file, unless another process has done so.
     private static func remove(_ file: URL) throws {
-        guard unlink(file.path) == 0 || errno == ENOENT else { throw failure() }
+        guard unlink(file.path) == 0 || errno == ENOENT else { throw POSIXError.last }
     }
 }

@@ -19,8 +19,7 @@ package struct HARFile {
         do throws(FileAccess.Refusal) {
             temporary = try FileAccess.temporary(beside: file.path)
         } catch {
-            throw Self.failure(
-                file, POSIXError(number: error.code))
+            throw Self.failure(file, POSIXError(number: error.code))
         }
         let head = Self.head
         handle = OutputFile(descriptor: temporary.descriptor)
@@ -35,7 +34,7 @@ package struct HARFile {
         do {
             for entry in entries { try append(entry) }
             guard rename(temporary.path, file.path) == 0 else {
-                throw POSIXError(number: errno)
+                throw POSIXError.last
             }
         } catch {
             unlink(temporary.path)

@@ -25,7 +25,7 @@ nonisolated extension HTTPBody {
             try handle.close()
             // An atomic replacement of an existing file.
             guard rename(part.path, file.path) == 0 else {
-                throw POSIXError(number: errno)
+                throw POSIXError.last
             }
         } catch {
             unlink(part.path)

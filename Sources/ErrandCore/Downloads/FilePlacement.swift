@@ -119,18 +119,9 @@ package enum FilePlacement {
             if count == 0 { return }
             if count < 0 {
                 if errno == EINTR { continue }
-                throw POSIXError(number: errno)
+                throw POSIXError.last
             }
-            var written = 0
-            while written < count {
-                let rest = UnsafeRawBufferPointer(rebasing: buffer[written..<count])
-                let more = pwrite(copy, rest.baseAddress, rest.count, offset + off_t(written))
-                if more < 0, errno == EINTR { continue }
-                guard more > 0 else {
-                    throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .ENOSPC)
-                }
-                written += more
-            }
+            try OutputFile.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), to: copy)
             offset += off_t(count)
         }
     }

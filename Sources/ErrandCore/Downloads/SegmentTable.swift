@@ -37,7 +37,7 @@ struct SegmentTable: Sendable {
         for extent in extents { bytes += entry(extent) }
         let count = pwrite(descriptor, bytes, bytes.count, 0)
         guard count == bytes.count, rename(temporary, path) == 0 else {
-            let failure = count >= 0 && count < bytes.count ? POSIXError(.ENOSPC) : error()
+            let failure = count >= 0 && count < bytes.count ? POSIXError(.ENOSPC) : .last
             ErrandSystem.close(descriptor)
             unlink(temporary)
             throw failure
@@ -55,7 +55,7 @@ struct SegmentTable: Sendable {
                 let count = pwrite(descriptor, bytes.baseAddress, bytes.count, offset)
                 if count == bytes.count { return nil }
                 if count >= 0 { return POSIXError(.ENOSPC) }
-                if errno != EINTR { return Self.error() }
+                if errno != EINTR { return .last }
             }
         }
     }
@@ -87,9 +87,5 @@ struct SegmentTable: Sendable {
 
     private static func number(_ bytes: ArraySlice<UInt8>) -> Int64 {
         Int64(bitPattern: bytes.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
-    }
-
-    private static func error() -> POSIXError {
-        POSIXError(number: errno)
     }
 }

@@ -21,7 +21,7 @@ package final class OutputFile: Sendable {
             if count > 0 {
                 rest = UnsafeRawBufferPointer(rebasing: rest[count...])
             } else if count == 0 || errno != EINTR {
-                throw count == 0 ? POSIXError(.ENOSPC) : failure
+                throw count == 0 ? POSIXError(.ENOSPC) : .last
             }
         }
     }
@@ -60,15 +60,13 @@ package final class OutputFile: Sendable {
             guard descriptor >= 0 else { return }
             let result = ErrandSystem.close(descriptor)
             descriptor = -1
-            if result != 0, errno != EINTR { throw Self.failure }
+            if result != 0, errno != EINTR { throw .last }
         }
     }
 
     private func check(_ call: (Int32) -> Bool) throws(POSIXError) {
         try descriptor.withLock { descriptor throws(POSIXError) in
-            guard call(descriptor) else { throw Self.failure }
+            guard call(descriptor) else { throw .last }
         }
     }
-
-    private static var failure: POSIXError { POSIXError(number: errno) }
 }

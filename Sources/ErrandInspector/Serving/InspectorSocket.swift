@@ -37,7 +37,7 @@
             on port: UInt16, _ queue: DispatchQueue
         ) throws -> (socket: InspectorSocket, port: UInt16) {
             let descriptor = socket(AF_INET, SocketConstant.stream, 0)
-            guard descriptor >= 0 else { throw failure() }
+            guard descriptor >= 0 else { throw POSIXError.last }
             let socket = InspectorSocket(descriptor, queue)
             enable(SO_REUSEADDR, SOL_SOCKET, descriptor)
             var address = sockaddr_in()
@@ -52,15 +52,11 @@
                 }
             }
             guard isListening else {
-                let error = failure()
+                let error = POSIXError.last
                 socket.close()
                 throw error
             }
             return (socket, UInt16(bigEndian: address.sin_port))
-        }
-
-        private static func failure() -> POSIXError {
-            POSIXError(number: errno)
         }
 
         private static func enable(_ option: Int32, _ level: Int32, _ descriptor: Int32) {

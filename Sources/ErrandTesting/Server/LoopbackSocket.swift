@@ -27,7 +27,7 @@ struct LoopbackSocket: Sendable {
         }
         do {
             try socket.bindToLoopback(ipv6: ipv6, port: 0)
-            guard listen(socket.descriptor, backlog) == 0 else { throw failure }
+            guard listen(socket.descriptor, backlog) == 0 else { throw POSIXError.last }
             return (socket, try socket.localPort(ipv6: ipv6))
         } catch {
             socket.close()
@@ -49,12 +49,10 @@ struct LoopbackSocket: Sendable {
 
     static func make(ipv6: Bool) throws -> LoopbackSocket {
         let descriptor = socket(ipv6 ? AF_INET6 : AF_INET, LoopbackPlatform.stream, 0)
-        guard descriptor >= 0 else { throw failure }
+        guard descriptor >= 0 else { throw POSIXError.last }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         return LoopbackSocket(descriptor: descriptor)
     }
-
-    static var failure: POSIXError { POSIXError(number: errno) }
 
     /// Accepts the next connection; returns `nil` after an error.
     func accepted() -> LoopbackSocket? {
@@ -156,7 +154,7 @@ struct LoopbackSocket: Sendable {
                 }
             }
         }
-        guard result == 0 else { throw Self.failure }
+        guard result == 0 else { throw POSIXError.last }
     }
 
     static func ipv4Loopback(port: UInt16) -> sockaddr_in {
@@ -175,7 +173,7 @@ struct LoopbackSocket: Sendable {
                 getsockname(descriptor, $0, &length)
             }
         }
-        guard result == 0 else { throw Self.failure }
+        guard result == 0 else { throw POSIXError.last }
         return withUnsafeBytes(of: &storage) { bytes in
             // The port has the same offset in both address families.
             Int(UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: 2, as: UInt16.self)))
@@ -190,7 +188,7 @@ struct LoopbackPipe: Sendable {
 
     init() throws {
         var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { throw LoopbackSocket.failure }
+        guard pipe(&ends) == 0 else { throw POSIXError.last }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         reader = ends[0]
         writer = ends[1]
