@@ -10,14 +10,27 @@ extension HTTPBody {
     public static func form(
         _ arguments: Arguments, encoding: ArgumentEncoding = ArgumentEncoding()
     ) -> Self {
-        let charset = encoding.charset.name
-        let type =
-            "application/x-www-form-urlencoded" + (charset.isEmpty ? "" : "; charset=\(charset)")
         do throws(RequestError) {
-            let bytes = try FormWriter.bytes(of: arguments, encoding: encoding)
-            return .data(Data(bytes), contentType: type)
+            return try encodedForm(arguments, encoding: encoding)
         } catch {
-            return HTTPBody(storage: .invalid(error), contentType: type)
+            return HTTPBody(storage: .invalid(error), contentType: formType(encoding))
         }
+    }
+
+    /// The same body.
+    ///
+    /// - Throws: ``RequestError/Code/invalidArguments``.
+    package static func encodedForm(
+        _ arguments: Arguments, encoding: ArgumentEncoding
+    ) throws(RequestError) -> Self {
+        .data(
+            Data(try FormWriter.bytes(of: arguments, encoding: encoding)),
+            contentType: formType(encoding))
+    }
+
+    private static func formType(_ encoding: ArgumentEncoding) -> String {
+        let charset = encoding.charset.name
+        return "application/x-www-form-urlencoded"
+            + (charset.isEmpty ? "" : "; charset=\(charset)")
     }
 }

@@ -100,12 +100,7 @@ struct ArgumentPlacer {
         case .form:
             // Without arguments, POST, PUT and PATCH send an empty form with its content type.
             guard arguments?.isEmpty == false || Self.isForm(method) else { return nil }
-            let bytes = try FormWriter.bytes(of: arguments ?? Arguments(), encoding: encoding)
-            let charset = encoding.charset.name
-            return .data(
-                Data(bytes),
-                contentType: "application/x-www-form-urlencoded"
-                    + (charset.isEmpty ? "" : "; charset=\(charset)"))
+            return try .encodedForm(arguments ?? Arguments(), encoding: encoding)
         case .json:
             guard let arguments else { return nil }
             let bytes = try ArgumentJSONWriter.bytes(of: arguments, encoding: encoding)
