@@ -170,10 +170,11 @@ struct SchemaReader {
     private mutating func reference(of schema: JSON, at path: ShapePath) -> JSONShape? {
         guard schema["$ref"].exists else { return nil }
         let path = path.appending(.key("$ref"))
-        guard let name = schema["$ref"].string, let definition = definition(name, path) else {
-            if schema["$ref"].string == nil { report(path, Self.noPointer) }
+        guard let name = schema["$ref"].string else {
+            report(path, Self.noPointer)
             return nil
         }
+        guard let definition = definition(name, path) else { return nil }
         references[current, default: []].insert(name)
         if let current, isInPlace { inPlace[current, default: []].insert(name) }
         var shape = JSONShape(.reference(JSONShape.Reference(definition)))

@@ -260,39 +260,36 @@
             }
             guard mustStart else { return }
             inThread(
-                { settings throws(RedisFailure) in try RedisConnector(settings: settings).connect()
-                },
+                { connector throws(RedisFailure) in try connector.connect() },
                 then: { state, result in state.result = result })
         }
 
         private func startReplacing() {
             inThread(
-                { settings throws(RedisFailure) in
-                    try RedisConnector(settings: settings).connectInvalidation()
-                },
+                { connector throws(RedisFailure) in try connector.connectInvalidation() },
                 then: { state, result in state.replacement = result })
         }
 
         /// Connects in a thread of its own, and lets the loop take the result.
         private func inThread<Connection: Sendable>(
-            _ connect: @escaping @Sendable (RedisSettings) throws(RedisFailure) -> Connection,
+            _ connect: @escaping @Sendable (RedisConnector) throws(RedisFailure) -> Connection,
             then keep:
                 @escaping @Sendable (
                     inout RedisLoopState.State, Result<Connection, RedisFailure>
                 ) -> Void
         ) {
-            let isStarted = SystemThread.start { [shared] in
-                errand_redis_name_thread("errand-redis-c")
-                let result: Result<Connection, RedisFailure>
-                do throws(RedisFailure) { result = .success(try connect(shared.settings)) } catch {
-                    result = .failure(error)
-                }
+            let end = { @Sendable [shared] (result: Result<Connection, RedisFailure>) in
                 shared.state.withLock { keep(&$0, result) }
                 shared.wakeup?.wake()
             }
-            if isStarted { return }
-            shared.state.withLock { keep(&$0, .failure(.noThread)) }
-            shared.wakeup?.wake()
+            let isStarted = SystemThread.start { [shared] in
+                errand_redis_name_thread("errand-redis-c")
+                end(
+                    Result { () throws(RedisFailure) in
+                        try connect(RedisConnector(settings: shared.settings))
+                    })
+            }
+            if !isStarted { end(.failure(.noThread)) }
         }
 
         private func takeResults(now: Int64) {

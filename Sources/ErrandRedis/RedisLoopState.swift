@@ -102,11 +102,8 @@
         /// Fails the commands that wait for a loop that could not start; the next one tries again.
         private func endWithoutThread() {
             let waiters = state.withLock { state in
-                defer {
-                    state.waiters = []
-                    state.isRunning = false
-                }
-                return state.waiters
+                state.isRunning = false
+                return exchange(&state.waiters, with: [])
             }
             for waiter in waiters { waiter.batch.fail(.noThread) }
         }
