@@ -110,7 +110,7 @@ final class Documents {
     func target(of reference: String, from place: Place) -> Place {
         let parts = reference.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
         let path = String(parts[0])
-        var pointer = parts.count > 1 ? Self.decoded(String(parts[1])) : ""
+        var pointer = parts.count > 1 ? parts[1].percentDecoded : ""
         if pointer == "/" { pointer = "" }
         let file = path.isEmpty ? place.file : Self.file(path, beside: place.file)
         if !pointer.isEmpty, !pointer.hasPrefix("/") {
@@ -142,24 +142,6 @@ final class Documents {
         if let root = root(of: file) { find(root, Place(file: file, pointer: "")) }
         anchorsOfFiles[file] = anchors
         return anchors
-    }
-
-    static func decoded(_ text: String) -> String {
-        guard text.contains("%") else { return text }
-        var bytes: [UInt8] = []
-        var rest = Substring(text).utf8
-        while let byte = rest.popFirst() {
-            let digits = rest.prefix(2)
-            if byte == UInt8(ascii: "%"), digits.count == 2,
-                let value = UInt8(String(Substring(digits)), radix: 16)
-            {
-                bytes.append(value)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     private static func file(_ path: String, beside file: String) -> String {
@@ -194,23 +176,5 @@ final class Documents {
             place = target
         }
         return nil
-    }
-}
-
-extension String {
-    /// The text with each byte encoded that is not unreserved (RFC 3986 §2.3).
-    var percentEncoded: String {
-        var text = ""
-        for byte in utf8 {
-            let scalar = Unicode.Scalar(byte)
-            if scalar.isASCII,
-                scalar.properties.isAlphabetic || "0123456789-._~".utf8.contains(byte)
-            {
-                text.unicodeScalars.append(scalar)
-            } else {
-                text += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
-            }
-        }
-        return text
     }
 }

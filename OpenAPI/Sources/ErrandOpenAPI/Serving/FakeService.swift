@@ -198,7 +198,9 @@ public final class FakeService {
                     case .cookie:
                         try value(
                             of: cookies.filter { $0.name == parameter.name }
-                                .map { ("", parameter.isJSON ? Self.decoded($0.value) : $0.value) },
+                                .map {
+                                    ("", parameter.isJSON ? $0.value.percentDecoded : $0.value)
+                                },
                             parameter)
                     }
                 guard let value else {
@@ -328,7 +330,7 @@ public final class FakeService {
     private static func pairs(of query: String) -> [(name: String, value: String)] {
         query.split(separator: "&").map { pair in
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            func text(_ part: Substring) -> String { decoded(part.replacing("+", with: " ")) }
+            func text(_ part: Substring) -> String { part.replacing("+", with: " ").percentDecoded }
             return (text(parts[0]), parts.count > 1 ? text(parts[1]) : "")
         }
     }
@@ -338,9 +340,5 @@ public final class FakeService {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             return (String(parts[0]).trimmingSpaces, parts.count > 1 ? String(parts[1]) : "")
         }
-    }
-
-    private static func decoded(_ text: some StringProtocol) -> String {
-        Documents.decoded(String(text))
     }
 }

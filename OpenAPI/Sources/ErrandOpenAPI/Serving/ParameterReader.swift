@@ -33,9 +33,9 @@ struct ParameterReader {
     func value(
         ofPath text: String, _ parameter: Operation.Parameter
     ) throws(Fault) -> Node {
-        if parameter.isJSON { return try json(Documents.decoded(text)) }
+        if parameter.isJSON { return try json(text.percentDecoded) }
         guard let schema = parameter.schema else {
-            return Node(value: .string(Documents.decoded(text)), line: 0)
+            return Node(value: .string(text.percentDecoded), line: 0)
         }
         var text = text
         var separator = ","
@@ -57,7 +57,7 @@ struct ParameterReader {
         }
         let pieces = text.isEmpty ? [] : text.pieces(at: separator)
         return value(schema) { isList in
-            isList || isObject(schema) ? pieces.map(Documents.decoded) : [Documents.decoded(text)]
+            isList || isObject(schema) ? pieces.map(\.percentDecoded) : [text.percentDecoded]
         } pair: {
             parameter.explodes ? "=" : nil
         }
@@ -76,8 +76,7 @@ struct ParameterReader {
             if parameter.style == "deepObject" {
                 let path = Self.path(of: name)
                 guard path.count > 1, path[0] == parameter.name else { continue }
-                keys.removeAll()
-                keys += path.dropFirst()
+                keys = Array(path.dropFirst())
             } else if !object.properties.contains(where: { $0.name == name }) {
                 guard !known.contains(name), case .schema = object.additional else { continue }
             }

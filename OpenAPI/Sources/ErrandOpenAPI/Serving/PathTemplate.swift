@@ -25,14 +25,14 @@ struct PathTemplate {
         while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
             let name = String(rest[rest.index(after: open)..<close])
             let parameter = operation.parameters.first { $0.name == name && $0.location == .path }
-            var text = Documents.decoded(String(rest[..<open]))
+            var text = rest[..<open].percentDecoded
             if parameter?.style == "label" { text += "." }
             if parameter?.style == "matrix" { text += ";" }
             if !text.isEmpty { parts.append(.text(text)) }
             parts.append(.variable(name))
             rest = rest[rest.index(after: close)...]
         }
-        if !rest.isEmpty { parts.append(.text(Documents.decoded(String(rest)))) }
+        if !rest.isEmpty { parts.append(.text(rest.percentDecoded)) }
         return parts
     }
 
@@ -57,7 +57,7 @@ struct PathTemplate {
             let rest = text.dropFirst(literal.count)
             if text.hasPrefix(literal), match(rest, parts.dropFirst(), &values) { return true }
             // The text may have escapes that the literal has not.
-            return parts.count == 1 && Documents.decoded(String(text)) == literal
+            return parts.count == 1 && text.percentDecoded == literal
         case .variable(let name):
             var end = text.startIndex
             while end < text.endIndex {
