@@ -69,14 +69,14 @@ struct TimeoutTests {
             var left = body.count
             while left > 0 {
                 turns.wait()
-                let count = connection.readBody(min(left, 16 << 10)).count
+                let count = connection.readBody(min(left, 32 << 10)).count
                 guard count > 0 else { return }
                 left -= count
             }
             connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
         }
         // The rest of the turns, also if the test fails.
-        defer { for _ in 0..<64 { turns.signal() } }
+        defer { for _ in 0..<32 { turns.signal() } }
         let recorder = RecordingReceiver()
         var request = TransportRequest(
             method: .put, url: try .test(server.url()), body: .data(body))
@@ -87,16 +87,16 @@ struct TimeoutTests {
         let silent = try CancelTests.silent()
         var passed = Duration.zero
         // The timeouts of other transfers prove that more time than the limit has passed.
-        for _ in 0..<50 where passed < .seconds(4) {
+        for _ in 0..<28 where passed < .seconds(3.5) {
             turns.signal()
             let other = try await transport.run(.get, silent.url()) {
-                $0.timeouts.idle = .milliseconds(100)
+                $0.timeouts.idle = .milliseconds(125)
             }
             passed += try #require(other.end?.timings.finished)
         }
-        #expect(passed >= .seconds(4))
+        #expect(passed >= .seconds(3.5))
         #expect(recorder.record.end == nil)
-        for _ in 0..<64 { turns.signal() }
+        for _ in 0..<32 { turns.signal() }
         let record = try await recorder.ended()
         #expect(record.error == nil && record.body == Data("ok".utf8))
     }
