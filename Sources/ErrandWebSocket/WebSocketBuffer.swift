@@ -1,9 +1,7 @@
-/// The bytes that wait to be sent: frames are appended at the end, sent bytes are removed at the start.
+/// The bytes that wait to be sent: frames are appended at the end, sent bytes are removed at the start. An empty buffer has
+/// no memory, because most connections are idle most of the time.
 // @unchecked: its memory belongs to it alone.
 package struct WebSocketBuffer: ~Copyable, @unchecked Sendable {
-    /// An empty buffer keeps memory up to this size for the next frames.
-    private static let keptCapacity = 4 << 10
-
     private var memory = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     private var start = 0
     private var end = 0
@@ -31,12 +29,6 @@ package struct WebSocketBuffer: ~Copyable, @unchecked Sendable {
     mutating func removeLast(_ count: Int) { end = max(start, end - count) }
 
     package mutating func removeAll() {
-        (start, end) = (0, 0)
-        if memory.count > Self.keptCapacity { release() }
-    }
-
-    /// Removes all bytes, and returns the memory.
-    mutating func release() {
         (start, end) = (0, 0)
         memory.deallocate()
         memory = UnsafeMutableRawBufferPointer(start: nil, count: 0)

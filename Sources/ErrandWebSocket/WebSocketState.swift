@@ -210,9 +210,7 @@ package struct WebSocketState: ~Copyable, Sendable {
     /// Returns memory that an idle connection does not need; a busy one takes it again.
     private mutating func rest() {
         if incoming == nil, !isFinishing { inflater?.rest() }
-        guard outgoing == nil else { return }
-        deflater?.rest()
-        compressed.release()
+        if outgoing == nil { deflater?.rest() }
     }
 
     /// Limits the size of messages from now on.

@@ -92,6 +92,19 @@ public struct WebSocketConnections<Endpoint: BaseRequest & MessageEndpoint>: Asy
         private nonisolated(nonsending) mutating func wait(
             after error: RequestError, on agent: RequestAgent
         ) async throws(RequestError) {
+            let delay = try delay(after: error, on: agent)
+            do {
+                try await agent.clock.sleep(for: delay)
+            } catch {
+                throw .cancelled
+            }
+        }
+
+        // Not inlined: what it needs would lie in the frame of the waiting task, which had 3,280 bytes.
+        @inline(never)
+        private mutating func delay(
+            after error: RequestError, on agent: RequestAgent
+        ) throws(RequestError) -> Duration {
             var state =
                 reconnection
                 ?? ReconnectionState(
@@ -105,11 +118,7 @@ public struct WebSocketConnections<Endpoint: BaseRequest & MessageEndpoint>: Asy
                 random: Double.random(in: 0..<1))
             reconnection = state
             guard case .reconnect(let delay) = action else { throw error }
-            do {
-                try await agent.clock.sleep(for: delay)
-            } catch {
-                throw .cancelled
-            }
+            return delay
         }
     }
 }

@@ -65,7 +65,10 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
         var isClosedByUser = false
         /// Whether every end of the connection is one without an error for the reader.
         var endsQuietly = false
-        var timer: Task<Void, Never>?
+        /// The next check of the times.
+        var timer: ScheduledCall?
+        /// How often the timer was started.
+        var timerNumber = 0
         /// The stream of the request, whose release would cancel it; until the end of the transfer.
         var stream: ResponseStream?
         /// Until the end of the transfer.
@@ -505,6 +508,8 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
     }
 
     /// Changes the state of an open connection with room; returns false if there is none.
+    // Not inlined, like `take`: the frame of a task that sends had 2,304 bytes.
+    @inline(never)
     private func perform(
         isFragment: Bool = false, _ change: (inout State) -> Void
     ) throws(RequestError) -> Bool {
@@ -564,53 +569,67 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
     /// side.
     nonisolated(nonsending) func next(_ reading: Reading) async throws(RequestError) -> Message? {
         while true {
-            if Task.isCancelled {
-                close(.goingAway)
-                throw .cancelled
+            switch try take(reading) {
+            case .message(let message): return message
+            case .end: return nil
+            case .again: break
+            case .wait: await waitForMessage()
             }
-            let now = clock.uptime
-            var isRefused = false
-            let (message, actions, error, hasEnded, isWaiting) = state.withLock {
-                state -> (Message?, Actions, RequestError?, Bool, Bool) in
-                guard !state.isReaderWaiting else {
-                    let error = RequestError.invalidCombination(
-                        "Two tasks read the messages of one WebSocket at once. Read them in one task."
-                    )
-                    return (nil, Actions(), error, true, false)
-                }
-                let wasUndecided = state.reading == .undecided
-                guard choose(reading, &state) else {
-                    let error = RequestError.invalidCombination(
-                        "The messages and the fragments of one WebSocket are read. Read either.")
-                    return (nil, Actions(), error, true, false)
-                }
-                isRefused = wasUndecided && state.end?.fault != nil
-                let message = Self.take(&state)
-                if message != nil || wasUndecided {
-                    let wasPaused = state.isPaused
-                    Self.readRest(&state, at: now)
-                    var actions = Self.actions(&state)
-                    if wasPaused, !state.isPaused { actions.resume = state.resume }
-                    // Without a message, this is repeated.
-                    return (message, actions, nil, false, false)
-                }
-                guard let end = state.end else {
-                    state.isReaderWaiting = true
-                    return (nil, Actions(), nil, false, true)
-                }
-                let isExpected =
-                    end.isClean && [.normal, .goingAway, .none].contains(end.code)
-                let error =
-                    isExpected || state.endsQuietly ? nil : Self.error(end, state.transferEnd)
-                return (nil, Actions(), error, true, false)
-            }
-            actions.perform()
-            if isRefused { arm() }
-            if let message { return message }
-            if let error { throw error }
-            if hasEnded { return nil }
-            if isWaiting { await waitForMessage() }
         }
+    }
+
+    /// What a task that reads messages gets, or does.
+    private enum Taken {
+        case message(Message)
+        case end
+        case again
+        case wait
+    }
+
+    // Not inlined: what it needs would lie in the frame of the waiting task.
+    @inline(never)
+    private func take(_ reading: Reading) throws(RequestError) -> Taken {
+        if Task.isCancelled {
+            close(.goingAway)
+            throw .cancelled
+        }
+        let now = clock.uptime
+        var isRefused = false
+        let (result, actions) = state.withLock {
+            state -> (Result<Taken, RequestError>, Actions) in
+            guard !state.isReaderWaiting else {
+                let error = RequestError.invalidCombination(
+                    "Two tasks read the messages of one WebSocket at once. Read them in one task.")
+                return (.failure(error), Actions())
+            }
+            let wasUndecided = state.reading == .undecided
+            guard choose(reading, &state) else {
+                let error = RequestError.invalidCombination(
+                    "The messages and the fragments of one WebSocket are read. Read either.")
+                return (.failure(error), Actions())
+            }
+            isRefused = wasUndecided && state.end?.fault != nil
+            let message = Self.take(&state)
+            if message != nil || wasUndecided {
+                let wasPaused = state.isPaused
+                Self.readRest(&state, at: now)
+                var actions = Self.actions(&state)
+                if wasPaused, !state.isPaused { actions.resume = state.resume }
+                return (.success(message.map { .message($0) } ?? .again), actions)
+            }
+            guard let end = state.end else {
+                state.isReaderWaiting = true
+                return (.success(.wait), Actions())
+            }
+            let isExpected = end.isClean && [.normal, .goingAway, .none].contains(end.code)
+            return (
+                isExpected || state.endsQuietly
+                    ? .success(.end) : .failure(Self.error(end, state.transferEnd)), Actions()
+            )
+        }
+        actions.perform()
+        if isRefused { arm() }
+        return try result.get()
     }
 
     private static func take(_ state: inout State) -> Message? {
@@ -694,16 +713,26 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
 
     /// Starts the timer, or starts it again after the next time has changed.
     private func arm() {
-        let timer = Task { [self] in
-            while let end = check() {
-                do { try await clock.sleep(for: max(.zero, end - clock.uptime)) } catch { return }
-            }
+        let number = state.withLock { state in
+            state.timerNumber += 1
+            return state.timerNumber
         }
-        let (before, isOver) = state.withLock { state in
-            (exchange(&state.timer, with: timer), state.transferEnd != nil)
+        Task { wait(number) }
+    }
+
+    /// Performs what is due, and waits for the next time, unless the timer was started again.
+    private func wait(_ number: Int) {
+        guard let time = check() else { return }
+        // Observers may be called, so a task of its own does what is due.
+        let timer = ScheduledCall(after: max(.zero, time - clock.uptime), clock) { [weak self] in
+            guard let self else { return }
+            Task { self.wait(number) }
         }
-        before?.cancel()
-        if isOver { timer.cancel() }
+        let superseded = state.withLock { state -> ScheduledCall? in
+            guard state.timerNumber == number, state.transferEnd == nil else { return timer }
+            return exchange(&state.timer, with: timer)
+        }
+        superseded?.cancel()
     }
 
     /// Performs what is due; returns the time of the next check.
