@@ -449,31 +449,27 @@ extension RequestAgent {
     private func outcome(
         of task: RequestTask, _ result: Result<Processed, RequestError>
     ) -> TaskOutcome {
-        var result = result
-        if let reason = task.end() {
-            let limit = Self.limit(of: task)
-            result = .failure(Self.error(for: reason, limit: limit, result: result))
+        var failure: RequestError
+        switch (task.end(), result) {
+        case (nil, .success(let processed)):
+            return TaskOutcome(result: .success(processed.response), output: processed.output)
+        case (nil, .failure(let error)): failure = error
+        case (let reason?, _):
+            failure = Self.error(for: reason, limit: Self.limit(of: task), result: result)
             // The network had no time left: the stored response, which was delivered, is the result.
-            if reason == .deadline, case .failure(var error) = result,
-                let stored = task.storedOutcome, let response = try? stored.result.get()
+            if reason == .deadline, let stored = task.storedOutcome,
+                let response = try? stored.result.get()
             {
-                error.name(task)
+                failure.name(task)
                 task.markStoredAsRepeated()
-                task.emit(.storedResponseKept(error))
+                task.emit(.storedResponseKept(failure))
                 return TaskOutcome(
-                    result: .success(response.used(after: error)), output: stored.output)
+                    result: .success(response.used(after: failure)), output: stored.output)
             }
         }
-        if case .failure(var error) = result {
-            error.name(task)
-            error.setUserMessage(of: task.configuration)
-            result = .failure(error)
-        }
-        switch result {
-        case .success(let processed):
-            return TaskOutcome(result: .success(processed.response), output: processed.output)
-        case .failure(let error): return TaskOutcome(result: .failure(error))
-        }
+        failure.name(task)
+        failure.setUserMessage(of: task.configuration)
+        return TaskOutcome(result: .failure(failure))
     }
 
     private static func error(

@@ -61,18 +61,32 @@ extension DirectStep {
     ) async throws(RequestError) -> Response { try result.get() }
 }
 
+/// The place of a direct step in the node of another one; never called.
+private final class NotDirect: DirectStep {
+    static let step = NotDirect()
+
+    func before(_ pipelineRequest: inout PipelineRequest) -> Passing { .waits }
+
+    func after(
+        _ result: inout Result<Response, RequestError>, _ sent: PipelineRequest
+    ) -> Bool { true }
+}
+
 /// The rest of the pipeline after a step: a list, in which a step is used where it is stored.
 package struct Next: Sendable {
     fileprivate final class Node: Sendable {
         let step: any Step
-        let direct: (any DirectStep)?
+        let isDirect: Bool
         let next: Node?
+        /// The step, if it is direct; no optional value, from which each use would take a reference.
+        private let direct: any DirectStep
         private let isOptional: Bool
 
         init(_ step: any Step, next: Node?) {
             self.step = step
             self.next = next
-            direct = step as? any DirectStep
+            isDirect = step is any DirectStep
+            direct = step as? any DirectStep ?? NotDirect.step
             isOptional = step is any OptionalStep
         }
 
@@ -101,9 +115,11 @@ package struct Next: Sendable {
         func passing(
             _ request: inout PipelineRequest
         ) -> Result<(step: Passing, next: Unmanaged<Node>)?, RequestError> {
-            guard let direct, let next else { return .success(nil) }
+            guard isDirect, let next = next.map({ Unmanaged.passUnretained($0) }) else {
+                return .success(nil)
+            }
             do throws(RequestError) {
-                return .success((try direct.before(&request), .passUnretained(next)))
+                return .success((try direct.before(&request), next))
             } catch {
                 return .failure(error)
             }
@@ -113,7 +129,14 @@ package struct Next: Sendable {
         @inline(never)  // See ``successor(skippedBy:)``.
         func after(
             _ result: inout Result<Response, RequestError>, _ sent: PipelineRequest
-        ) -> Bool { direct?.after(&result, sent) ?? true }
+        ) -> Bool { direct.after(&result, sent) }
+
+        /// Calls `resume` of the direct step.
+        func resume(
+            _ sent: PipelineRequest, after result: Result<Response, RequestError>
+        ) async throws(RequestError) -> Response {
+            try await direct.resume(sent, after: result, next: Next(first: next))
+        }
 
         @inline(never)  // With its own function, the step needs no reference either.
         private func successor(skippedBy request: PipelineRequest) -> Unmanaged<Node>? {
@@ -134,7 +157,7 @@ package struct Next: Sendable {
         _ pipelineRequest: PipelineRequest
     ) async throws(RequestError) -> Response {
         guard let node = first?.first(concerning: pipelineRequest) else { throw Self.hasNoEnd }
-        guard node.direct == nil else { return try await Self.pass(pipelineRequest, node) }
+        guard !node.isDirect else { return try await Self.pass(pipelineRequest, node) }
         return try await node.step.run(pipelineRequest, next: Next(first: node.next))
     }
 
@@ -150,7 +173,7 @@ package struct Next: Sendable {
             let step = waiting.node.takeUnretainedValue()
             do {
                 let response =
-                    if passage.isFull, step.direct != nil {
+                    if passage.isFull, step.isDirect {
                         try await Next(first: step).again(waiting.request)
                     } else {
                         try await step.step.run(waiting.request, next: Next(first: step.next))
@@ -160,8 +183,9 @@ package struct Next: Sendable {
                 passage.result = .failure(error)
             }
         }
-        guard let unfinished = passage.ascend() else { return try passage.result.get() }
-        return try await finish(passage, unfinished)
+        passage.ascend()
+        guard passage.waiting != nil else { return try passage.result.get() }
+        return try await finish(&passage)
     }
 
     /// The rest of the pipeline after more direct steps than one passage takes.
@@ -173,21 +197,17 @@ package struct Next: Sendable {
     /// Goes on with a step that has to wait after the later steps.
     @inline(never)
     private static func finish(
-        _ passage: Passage, _ first: Passage.Place
+        _ passage: inout Passage
     ) async throws(RequestError) -> Response {
-        var passage = passage
-        var unfinished: Passage.Place? = first
-        while let place = unfinished {
-            let node = place.node.takeUnretainedValue()
-            guard let step = node.direct else { break }
+        while let waiting = passage.waiting {
+            let node = waiting.node.takeUnretainedValue()
             do {
-                let response = try await step.resume(
-                    place.request, after: passage.result, next: Next(first: node.next))
+                let response = try await node.resume(waiting.request, after: passage.result)
                 passage.result = .success(response)
             } catch {
                 passage.result = .failure(error)
             }
-            unfinished = passage.ascend()
+            passage.ascend()
         }
         return try passage.result.get()
     }
@@ -213,7 +233,10 @@ private struct Passage: Sendable {
         let request: Int
     }
 
-    /// The step that waits, with the request that it gets; `nil` after a failure before it.
+    /// The step that waits, if any.
+    ///
+    /// At first the one after the direct steps, with the request that it gets; later a direct step that has to wait after
+    /// the later ones, with the request that it passed on.
     private(set) var waiting: Place?
     /// The result so far.
     var result = Result<Response, RequestError>.failure(Next.hasNoEnd)
@@ -247,15 +270,16 @@ private struct Passage: Sendable {
         }
     }
 
-    /// Calls `after` of the steps that were passed, the innermost first; returns the first that has to wait.
+    /// Calls `after` of the steps that were passed, the innermost first, up to the first that has to wait.
     @inline(never)
-    mutating func ascend() -> Place? {
-        while let last = removeLast() {
-            guard let sent = request(at: last.request) else { continue }
+    mutating func ascend() {
+        waiting = nil
+        while waiting == nil, let last = removeLast() {
+            guard let sent = takeRequest(at: last.request) else { continue }
             let hasEnded = last.node._withUnsafeGuaranteedRef { $0.after(&result, sent) }
-            if !hasEnded { return Place(node: last.node, request: sent) }
+            if !hasEnded { waiting = Place(node: last.node, request: sent) }
+            putBack(sent, at: last.request)
         }
-        return nil
     }
 
     private mutating func keep(_ step: Passed) {
@@ -290,11 +314,20 @@ private struct Passage: Sendable {
         requestCount += 1
     }
 
-    private func request(at index: Int) -> PipelineRequest? {
+    /// Moves a request out, because a copy would retain its parts for each step.
+    private mutating func takeRequest(at index: Int) -> PipelineRequest? {
         switch index {
-        case 0: requests.0
-        case 1: requests.1
-        default: requests.2
+        case 0: requests.0.take()
+        case 1: requests.1.take()
+        default: requests.2.take()
+        }
+    }
+
+    private mutating func putBack(_ request: consuming PipelineRequest, at index: Int) {
+        switch index {
+        case 0: requests.0 = consume request
+        case 1: requests.1 = consume request
+        default: requests.2 = consume request
         }
     }
 }

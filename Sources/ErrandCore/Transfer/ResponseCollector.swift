@@ -23,8 +23,8 @@ final class ResponseCollector: StreamReceiver, ConnectionOwner {
         var isSatisfied = false
         var transfer: (any Transfer)?
         var isCancelled = false
-        /// The end, until ``takeResponse()``; a reference, because every waiting request has room for it.
-        var end: Shared<TransferEnd>?
+        /// The end, until ``takeResponse()``.
+        var end: TransferEnd?
         var hasEnded = false
         /// The channel to which the body goes from the head on; `nil` collects it here.
         var channel: BodyChannel?
@@ -38,7 +38,7 @@ final class ResponseCollector: StreamReceiver, ConnectionOwner {
         mutating func finish(_ end: consuming TransferEnd) {
             guard !hasEnded else { return }
             if isSatisfied { end.error = nil }
-            self.end = Shared(end)
+            self.end = consume end
             hasEnded = true
         }
 
@@ -96,13 +96,13 @@ final class ResponseCollector: StreamReceiver, ConnectionOwner {
     func takeResponse() -> CollectedResponse {
         let (end, failure, data, head, usesSink, isCut) = state.withLock { state in
             (
-                state.end.take() ?? Shared(TransferEnd(error: .cancelled)), state.failure,
+                state.end.take() ?? TransferEnd(error: .cancelled), state.failure,
                 exchange(&state.data, with: Data()), state.head.take(), state.usesSink,
                 state.isCut
             )
         }
         var body = Result<Response.Body, RequestError>.success(.data(data))
-        if usesSink, let sink { body = sink.finish(failure ?? end.value.error) }
+        if usesSink, let sink { body = sink.finish(failure ?? end.error) }
         if let failure { body = .failure(failure) }
         return CollectedResponse(head: head, body: body, end: end, isCut: isCut)
     }

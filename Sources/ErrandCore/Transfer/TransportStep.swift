@@ -101,7 +101,7 @@ package final class TransportStep: Step {
         if let captured = collector.captured {
             task.capture?.transferEnded(
                 captured, collected.head, try? collected.body.get(), collected.failure,
-                collected.end)
+                Shared(collected.end))
         }
         if task.isObserved { emitEvents(of: collected, pipelineRequest) }
         return try collected.response(
@@ -123,7 +123,7 @@ package final class TransportStep: Step {
         if task.isObserved {
             channel.whenEnded { [self] end in
                 let collected = CollectedResponse(
-                    head: head, body: .success(.data(Data())), end: Shared(end))
+                    head: head, body: .success(.data(Data())), end: end)
                 emitEvents(of: collected, pipelineRequest)
             }
         }
@@ -132,7 +132,7 @@ package final class TransportStep: Step {
             url: pipelineRequest.request.url, attempts: max(1, pipelineRequest.attempt),
             ownTimings: AttemptTimings(), httpVersion: head.httpVersion,
             remoteAddress: head.remoteAddress, trailers: [:],
-            requestValue: collector.sent
+            requestStorage: collector.sent.storage
         ).streamed(StreamedBody(channel))
         if head.isDecoded { response.markDecoded() }
         return response
@@ -140,7 +140,7 @@ package final class TransportStep: Step {
 
     /// Emits the events of a transfer, with the times that only the transport knows.
     private func emitEvents(of collected: CollectedResponse, _ pipelineRequest: PipelineRequest) {
-        let timings = collected.end.value.timings
+        let timings = collected.end.timings
         let task = pipelineRequest.task
         // A stream ends on a thread of the transport.
         func emit(_ kind: RequestEvent.Kind) {
@@ -163,7 +163,7 @@ package final class TransportStep: Step {
             emit(
                 .requestBodySent(attempt: attempt, bytes: progress.bytesSent))
         }
-        if collected.head != nil, collected.end.value.error == nil {
+        if collected.head != nil, collected.end.error == nil {
             emit(
                 .bodyReceived(attempt: attempt, bytes: progress.bytesReceived))
         }
@@ -174,14 +174,14 @@ package final class TransportStep: Step {
 struct CollectedResponse: Sendable {
     var head: ResponseHead?
     var body: Result<Response.Body, RequestError>
-    var end: Shared<TransferEnd>
+    var end: TransferEnd
     /// Whether the rest of the body was not received, because the endpoint refuses the response.
     var isCut = false
 
     /// The error of the transfer, or the failure to receive the body if that cancelled the transfer.
     var failure: RequestError? {
-        guard case .failure(let failure) = body else { return end.value.error }
-        return end.value.error.map { $0.isCancellation ? failure : $0 } ?? failure
+        guard case .failure(let failure) = body else { return end.error }
+        return end.error.map { $0.isCancellation ? failure : $0 } ?? failure
     }
 
     /// - Parameter request: The sent request, without its body.
@@ -197,19 +197,19 @@ struct CollectedResponse: Sendable {
                     .badServerResponse, stage: .transport,
                     "The transfer ended with neither a response nor an error. Fix the transport; the "
                         + "contract suite tests this.")
-            error.timings = end.value.timings
+            error.timings = end.timings
             throw error
         }
         var response = Response(
             status: head.status, headers: head.headers, body: content, url: request.url,
-            attempts: max(1, attempt), ownTimings: end.value.timings, httpVersion: head.httpVersion,
-            remoteAddress: head.remoteAddress, trailers: end.value.trailers,
-            requestValue: request)
+            attempts: max(1, attempt), ownTimings: end.timings, httpVersion: head.httpVersion,
+            remoteAddress: head.remoteAddress, trailers: end.trailers,
+            requestStorage: request.storage)
         if head.isDecoded { response.markDecoded() }
         if isCut { response.markCut() }
         if var error {
             error.response = response
-            error.timings = end.value.timings
+            error.timings = end.timings
             throw error
         }
         return response

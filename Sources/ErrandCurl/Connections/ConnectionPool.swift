@@ -67,11 +67,9 @@ struct ConnectionPool<Connection, Waiter> {
     private static var comparedLines: Int { 8 }
 
     private mutating func line(of key: ConnectionKey) -> Int? {
-        if let recent, lines[recent].key == key {
+        if let recent, let hasSameOptions = compare(recent, key) {
             // References are compared from now on.
-            if !lines[recent].key.options.hasSameStorage(as: key.options) {
-                lines[recent].key = key
-            }
+            if !hasSameOptions { lines[recent].key = key }
             return recent
         }
         let index =
@@ -83,6 +81,16 @@ struct ConnectionPool<Connection, Waiter> {
         guard let index else { return nil }
         recent = index
         return index
+    }
+
+    /// Whether a line with this key has also the storage of its options; `nil` for a line with another key.
+    // A function of its own, which does not copy the key, because it changes nothing.
+    @inline(never)
+    private func compare(_ line: Int, _ key: ConnectionKey) -> Bool? {
+        lines.withUnsafeBufferPointer { lines in
+            guard lines[line].key == key else { return nil }
+            return lines[line].key.options.hasSameStorage(as: key.options)
+        }
     }
 
     private mutating func makeLine(of key: ConnectionKey) -> Int {
@@ -436,10 +444,12 @@ struct ConnectionPool<Connection, Waiter> {
     }
 
     /// Whether idle connections beyond the limit of idle connections must be closed.
+    @inline(__always)  // Otherwise the owner copies the pool.
     var hasTooManyIdle: Bool { idle > limits.idle }
 
     /// The time at which a connection expires that becomes idle now, and that the server keeps for
     /// this number of nanoseconds; `nil` if that is unknown.
+    @inline(__always)
     func expiry(of now: MonotonicTime, lifetime: UInt64? = nil) -> MonotonicTime {
         now.advanced(nanoseconds: min(limits.idleNanoseconds, lifetime ?? .max))
     }

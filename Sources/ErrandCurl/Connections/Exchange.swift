@@ -41,6 +41,8 @@
         @exclusivity(unchecked) var frames = RequestBodyFrames(nil)
         /// The head for HTTP/2, until it is written.
         @exclusivity(unchecked) private var head: RequestHead?
+        /// Whether the head for HTTP/1.1 was written, which happens again if other heads are sent before it.
+        @exclusivity(unchecked) private var wasHeadWritten = false
         @exclusivity(unchecked) var state = TransferState()
         @exclusivity(unchecked) var body = BodyReader()
         @exclusivity(unchecked) var upload: Upload?
@@ -235,7 +237,9 @@
                 key.route == .absoluteForm
                 ? .absolute(proxyAuthorization: ProxyRoute.credentials(options)) : .origin
             try RequestWriter.write(
-                transfer.request, body: bodyLength, target: target, into: engine.output)
+                transfer.request, body: bodyLength, target: target, isRepeated: wasHeadWritten,
+                into: engine.output)
+            wasHeadWritten = true
             engine.headOwner = number
         }
 

@@ -36,12 +36,12 @@
 
         func timings(created: MonotonicTime) -> AttemptTimings {
             var timings = AttemptTimings()
-            if started != .never { timings.queued = started.since(created) }
-            timings.finished = EventLoop.readClock().since(created)
+            timings.moments.queued = started.moment(since: created)
+            timings.moments.finished = EventLoop.readClock().moment(since: created)
             timings.nameLookedUp = nameLookedUp
             timings.connected = connected
             timings.secured = secured
-            if firstByte != .never { timings.firstByte = firstByte.since(created) }
+            timings.moments.firstByte = firstByte.moment(since: created)
             timings.reusedConnection = isReused
             timings.headBytesReceived = headBytesReceived
             return timings

@@ -269,7 +269,7 @@
                 observeEnd()
             }
             // A later response without the field does not revoke an earlier one.
-            if let lifetime = KeepAlive.idleNanoseconds(of: head.fields) { idleLifetime = lifetime }
+            if let lifetime = head.idleNanoseconds { idleLifetime = lifetime }
             perform(state.headReceived(status: head.status.code))
             exchange.receiver?.didReceive(head: exchange.responseHead(head, hasBody: hasBody))
             if let fault { exchange.fail(fault) }

@@ -240,7 +240,7 @@
 
         /// Whether the connection is not used after this request.
         private static func closesConnection(_ request: TransportRequest) -> Bool {
-            guard request.headers[.connection] != nil else { return false }
+            guard request.hasConnectionField else { return false }
             var options = ConnectionOptions()
             for field in request.headers[fields: .connection] { options.add(field) }
             return options.hasClose

@@ -15,6 +15,8 @@ package struct HeadParser {
         package var fields = HTTPFields()
         package var framing = BodyFraming()
         package var connection = ConnectionOptions()
+        /// The time of ``KeepAlive``; here, because heads are cached.
+        var idleNanoseconds: UInt64?
         /// Whether the head contains secrets, so that it is not cached.
         var containsSecrets = false
         /// The decoded size of a head of HTTP/2, with 32 bytes for each field (RFC 9113 §10.5.1).
@@ -52,6 +54,7 @@ package struct HeadParser {
             from: &lines, cache: &cache, into: &head.fields, framing: &body,
             connection: &head.connection)
         if let body { head.framing = body }
+        head.idleNanoseconds = KeepAlive.idleNanoseconds(of: head.fields)
         guard !head.framing.isAmbiguous else {
             throw HeadParseError("It announces both a length and chunked coding.")
         }

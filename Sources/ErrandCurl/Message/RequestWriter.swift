@@ -43,13 +43,18 @@ enum RequestWriter {
 
     /// Appends the head of a request to a buffer, which is unchanged if the request has an error.
     ///
+    /// - Parameter isRepeated: Whether the head is written again for the same sending of the request.
     /// - Throws: ``RequestError`` with the stage `build` if the request must not be written: its URL,
     ///   method or a header could end a line or credentials for a proxy would reach the server.
     static func write(
         _ request: TransportRequest, body: BodyLength, target: Target = .origin,
-        into buffer: TextBuffer
+        isRepeated: Bool = false, into buffer: TextBuffer
     ) throws(RequestError) {
         let start = buffer.count
+        let isRequestAlone = if case (.none, .origin) = (body, target) { true } else { false }
+        if isRequestAlone, let head = request.writtenHead {
+            return head.value.withUnsafeBytes { buffer.append($0) }
+        }
         do throws(RequestError) {
             try request.method.check()
             try request.checkURL()
@@ -70,6 +75,10 @@ enum RequestWriter {
         } catch {
             buffer.truncate(to: start)
             throw error
+        }
+        if isRequestAlone, !isRepeated {
+            request.keep(
+                writtenHead: UnsafeRawBufferPointer(rebasing: buffer.contents[start...]))
         }
     }
 

@@ -36,6 +36,13 @@ package struct MonotonicTime: Sendable, Hashable, Comparable {
         return .nanoseconds(Int64(clamping: nanoseconds - earlier.nanoseconds))
     }
 
+    /// Returns the time for timings that begin at an earlier time; none for ``never``.
+    func moment(since earlier: MonotonicTime) -> AttemptTimings.Moment {
+        guard self != .never else { return AttemptTimings.Moment() }
+        return AttemptTimings.Moment(
+            nanoseconds: max(nanoseconds, earlier.nanoseconds) - earlier.nanoseconds)
+    }
+
     /// Returns the milliseconds until this time, rounded up for `epoll_wait`; -1 for ``never``.
     package func milliseconds(from now: MonotonicTime) -> Int32 {
         if self == .never { return -1 }

@@ -9,6 +9,7 @@ extension TransportRequest {
     ///   ``RequestError/Code/invalidConfiguration`` or ``RequestError/Code/unsupported``, with the stage
     ///   ``RequestError/Stage/build``.
     package func checkForMistakes() throws(RequestError) {
+        if shared.has(.isCorrect) { return }
         try checkURL()
         try checkHeaders()
         try method.check()
@@ -19,7 +20,8 @@ extension TransportRequest {
         }
         try body?.checkTrailers()
         try timeouts.check()
-        guard !options.hasDefaults else { return }
+        guard !options.hasDefaults else { return shared.note(.isCorrect) }
+        // A certificate may expire.
         try options.checkForMistakes(host: host ?? "", isSecure: isSecure, now: Date())
     }
 }

@@ -1,4 +1,5 @@
 public import HTTPTypes
+import Synchronization
 
 /// A complete, validated and encoded request, as a transport receives it.
 public struct TransportRequest: Sendable {
@@ -52,7 +53,7 @@ public struct TransportRequest: Sendable {
 
     /// Throws ``RequestError/Code/invalidURL`` if no request can be sent to the URL.
     package func checkURL() throws(RequestError) {
-        guard let problem = shared.value.url.problem else { return }
+        guard !shared.has(.isCorrect), let problem = shared.value.url.problem else { return }
         throw RequestError(.invalidURL, stage: .build, problem)
     }
 
@@ -72,6 +73,26 @@ public struct TransportRequest: Sendable {
         "header Proxy-Authorization, which the server would receive instead of the proxy. "
         + "Remove it, and set user and password in the proxy's URL: http://user:password@host:port"
 
+    /// Whether the request has a field `Connection`.
+    package var hasConnectionField: Bool {
+        if shared.has(.hasNoConnectionField) { return false }
+        let isContained = shared.value.headers.contains(.connection)
+        if !isContained { shared.note(.hasNoConnectionField) }
+        return isContained
+    }
+
+    /// The head that a transport has written, for the next time that it is written; `nil` before the second time.
+    package var writtenHead: Shared<[UInt8]>? { shared.writtenHead.load() }
+
+    /// Keeps the head that a transport has written, from the second time on: most changed requests are sent once.
+    package func keep(writtenHead bytes: UnsafeRawBufferPointer) {
+        if shared.has(.headWasWritten) {
+            _ = shared.writtenHead.storeIfNil(Shared(Array(bytes)))
+        } else {
+            shared.note(.headWasWritten)
+        }
+    }
+
     /// The request without its body.
     package var withoutBody: TransportRequest {
         guard shared.value.body != nil else { return self }
@@ -90,11 +111,43 @@ public struct TransportRequest: Sendable {
         @usableFromInline var options: TransportOptions
     }
 
+    /// A fact of a request, which is found out when it is sent first: an endpoint's is often built once and sent again.
+    enum Fact: UInt8 {
+        /// The request has none of the mistakes of ``TransportRequest/checkForMistakes()``, whatever the time.
+        case isCorrect = 1
+        case hasNoConnectionField = 2
+        /// The head was written before, without a body and in origin form.
+        case headWasWritten = 4
+    }
+
+    @usableFromInline
+    final class Storage: Sendable {
+        @usableFromInline let value: Fields
+        private let facts = Atomic<UInt8>(0)
+        let writtenHead = LazyReference<Shared<[UInt8]>>()
+
+        init(_ value: Fields) { self.value = value }
+
+        func has(_ fact: Fact) -> Bool { facts.load(ordering: .relaxed) & fact.rawValue != 0 }
+        func note(_ fact: Fact) { facts.bitwiseOr(fact.rawValue, ordering: .relaxed) }
+    }
+
     // One reference, because a request is held by many suspended steps and a transfer (decision 10).
-    @usableFromInline var shared: Shared<Fields>
+    @usableFromInline var shared: Storage
 
     private mutating func change(_ change: (inout Fields) -> Void) {
-        shared = shared.changed(change)
+        var value = shared.value
+        change(&value)
+        shared = Storage(value)
+    }
+
+    /// The reference that the request is, for a response.
+    package var storage: any AnyObject & Sendable { shared }
+
+    /// The request with the storage of another; `nil` for another object.
+    init?(storage: any AnyObject & Sendable) {
+        guard let shared = storage as? Storage else { return nil }
+        self.shared = shared
     }
 
     /// Creates a request for a transport.
@@ -102,7 +155,7 @@ public struct TransportRequest: Sendable {
         method: HTTPMethod = .get, url: HTTPURL, headers: HTTPFields = [:], body: HTTPBody? = nil,
         timeouts: Timeouts = Timeouts(), options: TransportOptions = TransportOptions()
     ) {
-        shared = Shared(
+        shared = Storage(
             Fields(
                 method: method, url: url, headers: headers, body: body, timeouts: timeouts,
                 options: options))
@@ -131,5 +184,7 @@ extension Response {
     ///
     /// The last one, after retries, redirects, request processors and authenticators, with cookies and credentials. The
     /// transport adds the fields that ``TransportRequest/headers`` names. See also `RequestTask.sentRequest`.
-    public var sentRequest: TransportRequest? { requestValue as? TransportRequest }
+    public var sentRequest: TransportRequest? {
+        requestStorage.flatMap { TransportRequest(storage: $0) }
+    }
 }

@@ -24,8 +24,10 @@ public struct Response: Sendable {
         get { shared.value.body }
         set {
             change {
-                $0.body = newValue; $0.lazyJSON = LazyJSON()
+                $0.body = newValue
                 ($0.isStreamed, $0.stream, $0.isCut) = (false, nil, false)
+            } json: { _ in
+                nil
             }
         }
     }
@@ -82,8 +84,8 @@ public struct Response: Sendable {
         set { change { $0.trailers = newValue } }
     }
 
-    /// The value of ``sentRequest``, whose type belongs to another folder.
-    package var requestValue: (any Sendable)? { shared.value.requestValue }
+    /// The storage of ``sentRequest``, whose type belongs to another folder.
+    var requestStorage: (any AnyObject & Sendable)? { shared.value.requestStorage }
 
     /// The time since the origin server generated the response, or confirmed it.
     ///
@@ -139,14 +141,13 @@ public struct Response: Sendable {
         var httpVersion: HTTPVersion?
         var remoteAddress: String?
         var trailers: HTTPFields
-        var lazyJSON = LazyJSON()
         var removesNulls = false
         var decoder: Shared<JSONReader>?
         var isStreamed = false
         var isCut = false
         var stream: (any ResponseStreamBody)?
-        /// The request, without its body.
-        var requestValue: (any Sendable)?
+        /// The storage of the request, without its body.
+        var requestStorage: (any AnyObject & Sendable)?
         /// The `Content-Encoding` that the body had before it was decoded.
         var decodedCoding: String?
         /// The age of a stored response.
@@ -156,10 +157,27 @@ public struct Response: Sendable {
         var downloaded: Shared<DownloadedFile>?
     }
 
-    private var shared: Shared<Fields>
+    private final class Storage: Sendable {
+        let value: Fields
+        /// The JSON of the body, made when it is used first or when the response is changed.
+        private let json = LazyReference<LazyJSON>()
 
-    private mutating func change(_ change: (inout Fields) -> Void) {
-        shared = shared.changed(change)
+        init(_ value: Fields, json: LazyJSON? = nil) {
+            self.value = value
+            if let json { _ = self.json.storeIfNil(json) }
+        }
+
+        var lazyJSON: LazyJSON { json.load() ?? json.storeIfNil(LazyJSON()) }
+    }
+
+    private var shared: Storage
+
+    private mutating func change(
+        _ change: (inout Fields) -> Void, json: (Storage) -> LazyJSON? = \.lazyJSON
+    ) {
+        var value = shared.value
+        change(&value)
+        shared = Storage(value, json: json(shared))
     }
 
     /// Creates a response, for example in a custom transport or store.
@@ -168,7 +186,7 @@ public struct Response: Sendable {
         url: HTTPURL, source: Source = .network, attempts: Int = 1, timings: [AttemptTimings] = [],
         httpVersion: HTTPVersion? = nil, remoteAddress: String? = nil, trailers: HTTPFields = [:]
     ) {
-        shared = Shared(
+        shared = Storage(
             Fields(
                 status: status, headers: headers, body: body, url: url, source: source,
                 attempts: attempts, timings: timings, httpVersion: httpVersion,
@@ -180,7 +198,7 @@ public struct Response: Sendable {
         storedStatus status: HTTPResponse.Status, headers: HTTPFields, body: Body, url: HTTPURL,
         source: Source, age: Duration?, decodedCoding: String?
     ) {
-        shared = Shared(
+        shared = Storage(
             Fields(
                 status: status, headers: headers, body: body, url: url, source: source,
                 attempts: 0, timings: [], trailers: HTTPFields(), decodedCoding: decodedCoding,
@@ -191,14 +209,14 @@ public struct Response: Sendable {
     package init(
         status: HTTPResponse.Status, headers: HTTPFields, body: Body, url: HTTPURL, attempts: Int,
         ownTimings: AttemptTimings, httpVersion: HTTPVersion?, remoteAddress: String?,
-        trailers: HTTPFields, requestValue: any Sendable
+        trailers: HTTPFields, requestStorage: (any AnyObject & Sendable)?
     ) {
-        shared = Shared(
+        shared = Storage(
             Fields(
                 status: status, headers: headers, body: body, url: url, source: .network,
                 attempts: attempts, timings: [], ownTimings: ownTimings, httpVersion: httpVersion,
                 remoteAddress: remoteAddress, trailers: trailers,
-                requestValue: requestValue))
+                requestStorage: requestStorage))
     }
 
     /// The form of a response body.
@@ -270,7 +288,7 @@ public struct Response: Sendable {
     ///
     /// - Throws: `JSONError` if the body is not valid JSON.
     public func parsedJSON() throws(JSONError) -> JSON {
-        try shared.value.lazyJSON.value(of: data, removesNulls: shared.value.removesNulls).get()
+        try shared.lazyJSON.value(of: data, removesNulls: shared.value.removesNulls).get()
     }
 
     /// Whether there is no body; a single space counts as none, because some servers send that.
@@ -316,7 +334,8 @@ public struct Response: Sendable {
     package mutating func removeNulls() {
         change {
             $0.removesNulls = true
-            $0.lazyJSON = LazyJSON(removingNullsOf: $0.lazyJSON)
+        } json: {
+            LazyJSON(removingNullsOf: $0.lazyJSON)
         }
     }
 }
@@ -324,7 +343,7 @@ public struct Response: Sendable {
 /// The body of a response that is read while it arrives; cancels its transfer when it is released.
 package protocol ResponseStreamBody: AnyObject, Sendable {}
 
-/// JSON that is parsed at the first use, once for all copies of a response.
+/// JSON that is parsed at the first use, once for all copies of a response, also for those that are changed later.
 private final class LazyJSON: Sendable {
     private enum State {
         case unparsed

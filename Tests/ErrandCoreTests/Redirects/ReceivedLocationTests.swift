@@ -22,7 +22,7 @@ import Testing
             let response = Response(
                 status: .found, headers: HTTPFields([value]), body: .data(Data()), url: request.url,
                 attempts: 1, ownTimings: AttemptTimings(), httpVersion: .http11,
-                remoteAddress: nil, trailers: [:], requestValue: request)
+                remoteAddress: nil, trailers: [:], requestStorage: request.storage)
             let decision = RedirectDecision.decide(
                 response: response, request: request, visited: [request.url],
                 policy: RedirectPolicy())

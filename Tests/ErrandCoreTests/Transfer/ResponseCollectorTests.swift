@@ -27,7 +27,7 @@ import Testing
         await withUnsafeContinuation {
             collector.run(resuming: $0)
         }
-        #expect(collector.takeResponse().end.value.error?.code == .cancelled)
+        #expect(collector.takeResponse().end.error?.code == .cancelled)
         #expect(transport.transfer == nil)
     }
 
@@ -56,7 +56,7 @@ import Testing
         }
         let ends = transport.transfer?.ends ?? 0
         #expect(ends == 1, "\(order)")
-        let cancelled = collector.takeResponse().end.value.error?.isCancellation ?? false
+        let cancelled = collector.takeResponse().end.error?.isCancellation ?? false
         if !(before + after).contains(.cancel) { #expect(!cancelled, "\(order)") }
         // The transfer is released.
         weak let transfer = transport.transfer

@@ -11,6 +11,15 @@ struct RequestWriterTests {
         _ request: TransportRequest, body: RequestWriter.BodyLength = .none,
         target: RequestWriter.Target = .origin
     ) throws -> [String] {
+        let first = try writeOnce(request, body: body, target: target)
+        // From the second time on, the head is kept.
+        for _ in 2...4 { #expect(try writeOnce(request, body: body, target: target) == first) }
+        return first
+    }
+
+    private func writeOnce(
+        _ request: TransportRequest, body: RequestWriter.BodyLength, target: RequestWriter.Target
+    ) throws -> [String] {
         let buffer = TextBuffer(capacity: 1)
         buffer.append("before")
         do {
@@ -35,6 +44,41 @@ struct RequestWriterTests {
             method: method, url: try HTTPURL(parsing: url), headers: headers, body: body)
         request.options.decodesContent = decodes
         return request
+    }
+
+    @Test func headThatIsWrittenAgainForOneSendingIsNotKept() throws {
+        let request = try request()
+        for isRepeated in [false, true, true] {
+            try RequestWriter.write(
+                request, body: .none, isRepeated: isRepeated, into: TextBuffer(capacity: 1))
+            #expect(request.writtenHead == nil)
+        }
+        try RequestWriter.write(request, body: .none, into: TextBuffer(capacity: 1))
+        #expect(request.writtenHead != nil)
+    }
+
+    @Test func headThatIsKeptBelongsToOneRequestAlone() throws {
+        var request = try request(.post, "http://host/a")
+        #expect(request.writtenHead == nil)
+        let head = ["POST /a HTTP/1.1", "Host: host", "Content-Length: 0"]
+        #expect(try write(request) == head)
+        #expect(request.writtenHead != nil)
+        #expect(
+            try write(request, target: .absolute(proxyAuthorization: "x")) == [
+                "POST http://host/a HTTP/1.1", "Host: host", "Proxy-Authorization: x",
+                "Content-Length: 0",
+            ])
+        #expect(
+            try write(request, body: .bytes(7)) == [
+                "POST /a HTTP/1.1", "Host: host", "Content-Length: 7",
+            ])
+        #expect(try write(request) == head)
+        request.method = .get
+        #expect(request.writtenHead == nil)
+        #expect(try write(request) == ["GET /a HTTP/1.1", "Host: host"])
+        request.headers[.proxyAuthorization] = "Basic eDp5"
+        for _ in 0..<3 { #expect(throws: RequestError.self) { try write(request) } }
+        #expect(request.writtenHead == nil)
     }
 
     private func name(_ text: String) throws -> HTTPField.Name {

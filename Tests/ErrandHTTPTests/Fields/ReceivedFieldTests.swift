@@ -58,7 +58,7 @@ import Testing
             status: .ok, headers: HTTPFields([field(link, "</p>; rel=next; title=\"\u{E9}\"")]),
             body: .data(Data()), url: try HTTPURL(parsing: "https://a.example/"), attempts: 1,
             ownTimings: AttemptTimings(), httpVersion: .http11, remoteAddress: nil, trailers: [:],
-            requestValue: true)
+            requestStorage: nil)
         #expect(response.links.map(\.url.string) == ["https://a.example/p"])
     }
 }
