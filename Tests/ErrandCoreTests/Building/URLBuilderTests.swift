@@ -203,4 +203,36 @@ struct URLBuilderTests {
         #expect(error?.message.contains("GetUser") == true)
         #expect(error?.message.contains(word) == true)
     }
+
+    @Test(arguments: [
+        (
+            "localhost:8077", nil, "\"localhost:8077\" (configuration.baseURL)",
+            "Write http://localhost:8077"
+        ),
+        ("api.example.com", nil, "(configuration.baseURL)", "Write http://api.example.com or"),
+        ("htp://h/", nil, "\"htp://h/\" (configuration.baseURL)", "https://example.com/api/"),
+        ("http:/h", nil, "\"http:/h\"", "https://example.com/api/"),
+        ("http://h", "own.example", "\"own.example\" (baseURL)", "https://own.example"),
+    ])
+    func baseURLThatIsNotAbsoluteIsShownWithItsPlace(
+        base: String, own: String?, value: String, advice: String
+    ) throws {
+        let error = #expect(throws: RequestError.self) {
+            try url("users", base: EndpointURL(raw: base)) {
+                if let own { $0.baseURL = EndpointURL(raw: own) }
+                _ = $1
+            }
+        }
+        let message = try #require(error?.message)
+        #expect(message.contains(value) && message.contains(advice), "\(message)")
+    }
+
+    @Test(arguments: ["user:secret@h/", "user:secret@h:80/x", "h/?key=secret"])
+    func messageHasNoSecretOfABaseURLWithoutScheme(base: String) throws {
+        let error = #expect(throws: RequestError.self) {
+            try url("users", base: EndpointURL(raw: base))
+        }
+        let message = try #require(error?.message)
+        #expect(!message.contains("secret"), "\(message)")
+    }
 }

@@ -34,7 +34,7 @@ import Testing
         let error = await failure(response) { _ in }
         #expect(error?.code == .unacceptableStatus && error?.response?.data.count == 1 << 20)
         let part = isCut ? "the first 1048576 bytes of the body" : "the body"
-        #expect(error?.message.contains("The error's response has \(part).") == true)
+        #expect(error?.message.contains("The error's response has \(part);") == true)
     }
 
     @Test func statusErrorSuggestsAuthenticatorsOnlyWhereTheyAreUsed() async {

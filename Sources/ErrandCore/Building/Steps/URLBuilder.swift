@@ -70,12 +70,31 @@ enum URLBuilder {
         }
         let base = try parse(url, of: "base URL", endpoint: description.endpoint)
         guard base.isAbsoluteHTTP else {
-            throw RequestError(
-                .invalidURL, stage: .build,
-                "\(description.endpoint)'s base URL is not an absolute http or https URL. "
-                    + "It must look like https://example.com/api/.")
+            throw notAbsolute(url, candidate, description, configuration)
         }
         return base
+    }
+
+    /// The error of a base URL that is not absolute, with its value and the place where it was set.
+    private static func notAbsolute(
+        _ url: EndpointURL, _ cdnURL: EndpointURL?, _ description: RequestDescription,
+        _ configuration: Configuration
+    ) -> RequestError {
+        let member = cdnURL == nil ? "baseURL" : "cdnURL"
+        let isOwn = nonEmpty(cdnURL == nil ? description.baseURL : description.cdnURL) != nil
+        let place = isOwn ? member : "configuration.\(member)"
+        let text = url.text
+        // Text that may contain a password or a secret is not shown.
+        let isShown = !text.utf8.contains { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "?") }
+        let lacksScheme =
+            isShown && !["://", " ", "http:"].contains(where: text.contains) && !text.hasPrefix("/")
+        return RequestError(
+            .invalidURL, stage: .build,
+            "\(description.endpoint)'s base URL\(isShown ? " \"\(text)\"" : "") (\(place)) is no absolute http or "
+                + "https URL. "
+                + (lacksScheme
+                    ? "Write http://\(text) or https://\(text)."
+                    : "It must look like https://example.com/api/."))
     }
 
     private static func nonEmpty(_ url: EndpointURL?) -> EndpointURL? {

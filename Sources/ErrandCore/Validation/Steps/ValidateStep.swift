@@ -93,13 +93,14 @@ package enum ResponseValidation {
             let rule = description.acceptance.statuses.expectation
             let hint =
                 status == 401 && description.uses.contains(.authenticators)
-                ? " Set authorization or configuration.authenticators." : ""
+                ? " Set authorization, or configuration.authenticators for the host \(response.url.host ?? "")."
+                : ""
             let body =
                 response.isCut
                 ? "the first \(response.data.count) bytes of the body" : "the body"
             throw RequestError(
                 .unacceptableStatus, stage: .validate,
-                "status \(status) (\(rule)). The error's response has \(body).\(hint)",
+                "status \(status) (\(rule)). The error's response has \(body); print error.response?.string to read it.\(hint)",
                 response: response)
         }
         if description.isDownload || description.isStreamed {
