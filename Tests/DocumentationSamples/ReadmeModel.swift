@@ -12,5 +12,5 @@ final class ReadmeModel {
     init(folder: URL = URL(fileURLWithPath: "/")) { self.folder = folder }
 
     /// Keeps what a sample prints.
-    func print(_ line: String) { lines.append(line) }
+    func print(_ value: Any) { lines.append("\(value)") }
 }

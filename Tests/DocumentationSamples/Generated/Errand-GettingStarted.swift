@@ -41,18 +41,23 @@ struct ErrandGettingStartedSamples {
     }
 
     // Sample 6: Configure the agent
+    func sample6() async throws {
+        try RequestAgent.setShared(RequestAgent(store: MemoryResponseStore()))
+    }
+
+    // Sample 7: Configure the agent
     func nick(_ id: Int, on agent: RequestAgent) async throws -> String {
         try await GetUser(id: id).value(on: agent).nick
     }
 
-    // Sample 7: Start it
+    // Sample 8: Start it
     func signUp() async throws -> User {
         let register = Register(name: "amelia", password: "earhart")
         try await register.send()
         return try await GetUser(id: register.userId ?? 0).value()
     }
 
-    // Sample 8: Start it
+    // Sample 9: Start it
     @MainActor
     func showUser() {
         let task = GetUser(id: 7).start { request, user in
@@ -63,7 +68,7 @@ struct ErrandGettingStartedSamples {
         print(task.phase)
     }
 
-    // Sample 9: Start it
+    // Sample 10: Start it
     @MainActor
     func showResult() {
         GetUser(id: 7).start(finished: { request in
@@ -75,7 +80,7 @@ struct ErrandGettingStartedSamples {
         })
     }
 
-    // Sample 10: Start it
+    // Sample 11: Start it
     func ping(on queue: DispatchQueue) {
         GetUser.start(GetUser(id: 7), queue: queue) { _, user in
             print(user.nick)
@@ -84,7 +89,7 @@ struct ErrandGettingStartedSamples {
         }
     }
 
-    // Sample 11: Start it
+    // Sample 12: Start it
     func isUp() async throws -> Bool {
         let response = try await InlineRequest("/ping") { $0.method = .head }.send()
         return response.status == 204
@@ -94,12 +99,12 @@ struct ErrandGettingStartedSamples {
         try await InlineRequest("/iphone/users?id=7").decoding(User.self).value()
     }
 
-    // Sample 12: Start it
+    // Sample 13: Start it
     func printLog() async throws {
         for try await line in try await InlineRequest("/log").stream().lines { print(line) }
     }
 
-    // Sample 13: Share settings between endpoints
+    // Sample 14: Share settings between endpoints
     class HubRequest: BaseRequest {
         override var baseURL: EndpointURL? { "https://api.hub.example/v3" }
         override var timeouts: Timeouts? { Timeouts(connect: .seconds(5), idle: .seconds(20)) }
@@ -129,7 +134,7 @@ struct ErrandGettingStartedSamples {
         var decoder: ResponseDecoder<String> { .string }
     }
 
-    // Sample 14: Handle errors
+    // Sample 15: Handle errors
     @MainActor
     func register(_ name: String) async -> String {
         do {

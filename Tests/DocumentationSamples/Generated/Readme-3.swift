@@ -10,7 +10,6 @@ final class Register: BaseRequest {
     override var method: HTTPMethod { .post }
     override var arguments: Arguments? { ["username": name, "password": password] }
     override var validator: JSONShape? { ["userId": .int, "nick": .string] }
-
     var userId: Int? { response?.json["userId"].int }  // the request keeps its response
 }
 

@@ -37,8 +37,12 @@ extension ReadmeModel {
         }
 
         RequestAgent.shared.configuration.baseURL = "http://127.0.0.1:8000"
-        let pilot = try await GetPilot(name: "amelia").value()
-        print("\(pilot.name) flies a \(pilot.plane)")
+        do {
+            let pilot = try await GetPilot(name: "amelia").value()
+            print("\(pilot.name) flies a \(pilot.plane)")
+        } catch {
+            print(error)
+        }
     }
 }
 
@@ -70,7 +74,6 @@ extension ReadmeModel {
         final class ListUsers: JSONRequest<[User]> {
             override var url: EndpointURL { "/users" }
         }
-
         for try await user in ListUsers().items(.number("page")) { lines.append(user.nick) }
         for try await line in try await InlineRequest("/log").stream().lines { lines.append(line) }
         let (user, other) = try await BatchRequest.Typed(GetUser(id: 7), GetUser(id: 8)).value()
