@@ -8,9 +8,6 @@ final class RecipeModel {
     let folder: URL
     var photo: URL { folder.appendingPathComponent("sunset.jpg") }
     var proxyAddress = ""
-    var account: EndpointURL = ""
-    let currentKey = String(repeating: "A", count: 43) + "="
-    let backupKey = String(repeating: "B", count: 42) + "A="
     let sign: @Sendable (String, Data) -> String = { path, body in "\(path) \(body.count)" }
 
     init(folder: URL = URL(fileURLWithPath: "/")) { self.folder = folder }

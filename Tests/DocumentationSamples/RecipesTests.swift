@@ -64,10 +64,13 @@ extension SharedAgentTests {
             #expect(form.contains("a photo") && form.contains(#"filename="sunset.jpg""#))
 
             server.route("/photos/sunset.jpg", responses: LoopbackResponse(body: ""))
+            // First, because the lines of another recipe would end the wait.
             try await run { model in
-                try await model.uploadWithProgress()
+                try await model.uploadWithClosures()
                 for await line in model.printed where line == "stored" { break }
             }
+            #expect(model.lines.suffix(2) == ["7 of 7 bytes", "stored"])
+            try await run { try await $0.uploadWithProgress() }
             #expect(model.lines.suffix(2) == ["7 of 7 bytes", "stored"])
             #expect(server.requests.last?.body == Data("a photo".utf8))
 
@@ -107,6 +110,17 @@ extension SharedAgentTests {
                 "/departures", responses: .events(["data: gate 4"]), LoopbackResponse(status: 204))
             try await run { try await $0.followEvents() }
             #expect(model.lines == ["gate 4"])
+
+            server.route("/prices") { _ in
+                .webSocket { server in
+                    server.expect(#"{"symbol":"SWFT"}"#)
+                    server.send(#"{"symbol": "SWFT", "value": 9.5}"#)
+                    server.close()
+                }
+            }
+            try await run { try await $0.openWebSocket() }
+            #expect(model.lines == ["9.5"])
+            #expect(server.failures == [])
         }
 
         // MARK: - Several requests
@@ -157,13 +171,22 @@ extension SharedAgentTests {
         // MARK: - Sign in
 
         @Test func tokensAndSignatures() async throws {
-            server.route("/token") { _ in Self.json(#"{"value": "second"}"#) }
+            server.route("/login") { request in
+                let isRight = request.body == Data("user=amelia&password=earhart".utf8)
+                return Self.json(isRight ? #"{"access": "first", "refresh": "r1"}"# : "{}")
+            }
+            server.route("/token") { request in
+                let isRight = request.body == Data("refresh=r1".utf8)
+                return Self.json(isRight ? #"{"access": "second", "refresh": "r2"}"# : "{}")
+            }
             server.route("/account") { request in
                 LoopbackResponse(
                     status: request.header("Authorization") == "Bearer second" ? 200 : 401)
             }
             try await run { try await $0.renewToken() }
             #expect(model.lines == ["200 OK"])
+            let paths = server.requests.map(\.path)
+            #expect(paths == ["/login", "/account", "/token", "/account"])
 
             server.route("/orders", responses: LoopbackResponse(body: ""))
             try await run { try await $0.signRequests() }
@@ -175,7 +198,8 @@ extension SharedAgentTests {
             // The server has no TLS: a request to it would fail before the pin is compared.
             await #expect {
                 try await run { model in
-                    model.account = "https://api.example.com:\(server.port)/account"
+                    RequestAgent.shared.configuration.baseURL =
+                        "https://api.example.com:\(server.port)"
                     try await model.pinCertificate()
                 }
             } throws: { error in

@@ -38,8 +38,12 @@ struct ErrandCredentialsAndRedirectsSamples {
 
     // Sample 3: Credentials
     final class Login: BaseRequest {
+        let user: String, password: String
+        init(user: String, password: String) { (self.user, self.password) = (user, password) }
+
         override var url: EndpointURL { "/login" }
         override var method: HTTPMethod { .post }
+        override var arguments: Arguments? { ["user": user, "password": password] }
         override func configure(_ request: inout RequestDescription) {
             super.configure(&request)
             request.uses.remove(.authenticators)

@@ -102,7 +102,8 @@ extension RecipeModel {
 // Sample 8: Upload a photo with progress
 extension RecipeModel {
     func uploadWithProgress() async throws {
-        let show = self.print
+        let print = self.print
+
         final class PutPhoto: BaseRequest {
             let photo: URL
             init(_ photo: URL) { self.photo = photo }
@@ -111,17 +112,35 @@ extension RecipeModel {
             override var body: HTTPBody? { .file(photo, contentType: "image/jpeg") }
         }
 
+        try await PutPhoto(photo).onProgress { _, progress in
+            print("\(progress.bytesSent) of \(progress.totalBytesToSend ?? 0) bytes")
+        }.send()
+        print("stored")
+    }
+}
+
+// Sample 9: Upload a photo with progress
+extension RecipeModel {
+    func uploadWithClosures() async throws {
+        final class PutPhoto: BaseRequest {
+            let photo: URL
+            init(_ photo: URL) { self.photo = photo }
+            override var url: EndpointURL { "photos/sunset.jpg" }
+            override var method: HTTPMethod { .put }
+            override var body: HTTPBody? { .file(photo, contentType: "image/jpeg") }
+        }
+        let print = self.print
         PutPhoto(photo).onProgress { _, progress in
-            show("\(progress.bytesSent) of \(progress.totalBytesToSend ?? 0) bytes")
+            print("\(progress.bytesSent) of \(progress.totalBytesToSend ?? 0) bytes")
         }.start { _ in
-            show("stored")
+            print("stored")
         } failure: { _, error in
-            show("\(error)")
+            print("\(error)")
         }
     }
 }
 
-// Sample 9: Call a GraphQL service
+// Sample 10: Call a GraphQL service
 extension RecipeModel {
     func callGraphQL() async throws {
         struct Plane: Decodable, Sendable { var name: String }
@@ -152,7 +171,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 10: Page through a list
+// Sample 11: Page through a list
 extension RecipeModel {
     func pageThroughList() async throws {
         struct Flight: Decodable, Sendable { var number: Int }
@@ -165,7 +184,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 11: Read a huge JSON array
+// Sample 12: Read a huge JSON array
 extension RecipeModel {
     func readHugeArray() async throws {
         struct Row: Decodable, Sendable { var id: Int }
@@ -179,7 +198,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 12: Follow server-sent events
+// Sample 13: Follow server-sent events
 extension RecipeModel {
     func followEvents() async throws {
         final class Departures: BaseRequest {
@@ -192,7 +211,26 @@ extension RecipeModel {
     }
 }
 
-// Sample 13: Download a large file and resume it
+// Sample 14: Open a WebSocket and reconnect
+extension RecipeModel {
+    func openWebSocket() async throws {
+        struct Price: Codable, Sendable { var symbol: String, value: Double }
+        struct Subscription: Codable, Sendable { var symbol: String }
+
+        final class Prices: BaseRequest, MessageEndpoint {
+            typealias Incoming = Price
+            typealias Outgoing = Subscription
+            override var url: EndpointURL { "prices" }  // or "wss://…"
+        }
+
+        for try await socket in Prices().connections() {
+            try await socket.send(Subscription(symbol: "SWFT"))
+            for try await price in socket.messages { print("\(price.value)") }
+        }
+    }
+}
+
+// Sample 15: Download a large file and resume it
 extension RecipeModel {
     func downloadAndResume() async throws {
         final class GetFilm: BaseRequest, FileOutput {
@@ -208,7 +246,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 14: Run ten requests, at most three at once
+// Sample 16: Run ten requests, at most three at once
 extension RecipeModel {
     func atMostThree() async throws {
         struct Pilot: Decodable, Sendable { var name: String }
@@ -225,7 +263,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 15: Send one request after another
+// Sample 17: Send one request after another
 extension RecipeModel {
     func oneAfterAnother() async throws {
         struct Session: Decodable, Sendable { var pilot: Int }
@@ -240,7 +278,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 16: Limit requests per second
+// Sample 18: Limit requests per second
 extension RecipeModel {
     func limitRate() async throws {
         RequestAgent.shared.reconfigure {
@@ -252,7 +290,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 17: Do not send the same request twice
+// Sample 19: Do not send the same request twice
 extension RecipeModel {
     func joinEqualRequests() async throws {
         final class GetMap: BaseRequest {
@@ -269,7 +307,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 18: Distinguish the kinds of errors
+// Sample 20: Distinguish the kinds of errors
 extension RecipeModel {
     func distinguishErrors() async throws {
         do {
@@ -285,7 +323,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 19: Retry on 503
+// Sample 21: Retry on 503
 extension RecipeModel {
     func retryOn503() async throws {
         final class GetWeather: BaseRequest {
@@ -299,7 +337,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 20: Set a time limit
+// Sample 22: Set a time limit
 extension RecipeModel {
     func limitTime() async throws {
         final class Ping: BaseRequest {
@@ -317,7 +355,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 21: Cancel when the screen closes
+// Sample 23: Cancel when the screen closes
 extension RecipeModel {
     func cancelWithOwner() async throws {
         final class Screen {
@@ -336,32 +374,38 @@ extension RecipeModel {
     }
 }
 
-// Sample 22: Log in and renew the token
+// Sample 24: Log in and renew the token
 extension RecipeModel {
     func renewToken() async throws {
-        struct Token: Decodable, Sendable { var value: String }
+        struct Tokens: Decodable, Sendable { var access: String, refresh: String }
 
         actor Session {
-            var token: String?
-            func renew() async throws {
-                let login = InlineRequest("token") { $0.uses.remove(.authenticators) }
-                token = try await login.decoding(Token.self).value().value
+            var tokens: Tokens?
+            func logIn(_ user: String, _ password: String) async throws {
+                try await fetch("login", ["user": user, "password": password])
+            }
+            func renew() async throws { try await fetch("token", ["refresh": tokens?.refresh ?? ""]) }
+            private func fetch(_ url: EndpointURL, _ arguments: Arguments) async throws {
+                let request = InlineRequest(url) {
+                    $0.method = .post
+                    $0.arguments = arguments
+                    $0.uses.remove(.authenticators)  // a login needs no token
+                }
+                tokens = try await request.decoding(Tokens.self).value()
             }
         }
 
         let session = Session()
         RequestAgent.shared.reconfigure {
-            $0.authenticators["api.example.com"] = .bearer {
-                await session.token
-            } refresh: {
-                try await session.renew()
-            }
+            $0.authenticators["api.example.com"] = .bearer(
+                token: { await session.tokens?.access }, refresh: { try await session.renew() })
         }
+        try await session.logIn("amelia", "earhart")
         print("\(try await InlineRequest("account").send().status)")
     }
 }
 
-// Sample 23: Sign requests
+// Sample 25: Sign requests
 extension RecipeModel {
     func signRequests() async throws {
         RequestAgent.shared.reconfigure { [sign] in
@@ -375,14 +419,16 @@ extension RecipeModel {
     }
 }
 
-// Sample 24: Pin a certificate
+// Sample 26: Pin a certificate
 extension RecipeModel {
     func pinCertificate() async throws {
+        let currentKey = "d6qzRu9zOECb90Uez27xWltNsj0e1Md7GkYYkVoZWmM="
+        let backupKey = "E9CZ9INDbd+2eRQozYqqbQ2yXLVKB9+xcprMF+44U1g="
         var policy = SecurityPolicy()
         policy.pins = [SecurityPolicy.Pins("api.example.com", publicKeys: [currentKey, backupKey])]
         RequestAgent.shared.reconfigure { $0.transportOptions.security = policy }
         do {
-            try await InlineRequest(account).send()
+            try await InlineRequest("account").send()
         } catch {
             if let mismatch = error.underlying as? PinMismatch { print("found \(mismatch.host)") }
             throw error
@@ -390,7 +436,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 25: Use a proxy
+// Sample 27: Use a proxy
 extension RecipeModel {
     func useProxy() async throws {
         RequestAgent.shared.reconfigure {
@@ -400,7 +446,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 26: Cache for an hour
+// Sample 28: Cache for an hour
 extension RecipeModel {
     func cacheForAnHour() async throws {
         final class GetAirports: BaseRequest {
@@ -413,7 +459,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 27: Work offline
+// Sample 29: Work offline
 extension RecipeModel {
     func workOffline() async throws {
         final class GetLogbook: BaseRequest {
@@ -427,10 +473,11 @@ extension RecipeModel {
 
         let logbook = try await GetLogbook().send()
         print("\(logbook.source): \(logbook.string ?? "")")
+        await RequestAgent.shared.flushCache()
     }
 }
 
-// Sample 28: Show what is stored, then what is new
+// Sample 30: Show what is stored, then what is new
 extension RecipeModel {
     func storedThenNew() async throws {
         struct Weather: Decodable, Sendable { var degrees: Int }
@@ -444,7 +491,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 29: Test without a network
+// Sample 31: Test without a network
 extension RecipeModel {
     func testWithoutNetwork() async throws {
         let transport = ScriptedTransport()
@@ -458,7 +505,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 30: See what is sent
+// Sample 32: See what is sent
 extension RecipeModel {
     func seeWhatIsSent() async throws {
         let order = InlineRequest("orders") { $0.method = .post; $0.arguments = ["item": 7] }
@@ -466,7 +513,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 31: In a command-line tool
+// Sample 33: In a command-line tool
 extension RecipeModel {
     func inCommandLineTool() async throws {
         do {
@@ -480,7 +527,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 32: In AWS Lambda, and in a container
+// Sample 34: In AWS Lambda, and in a container
 extension RecipeModel {
     func inContainer() async throws {
         try RequestAgent.setShared(
@@ -490,7 +537,7 @@ extension RecipeModel {
     }
 }
 
-// Sample 33: From YTKNetwork
+// Sample 35: From YTKNetwork
 extension RecipeModel {
     func fromYTKNetwork() async throws {
         let show = self.print
