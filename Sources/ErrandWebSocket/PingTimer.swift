@@ -6,7 +6,7 @@
 package struct PingTimer: Sendable, Hashable {
     /// The next action of the owner.
     package enum Action: Sendable, Hashable {
-        /// Nothing, until this time; `nil` for never.
+        /// Nothing, until this time; `nil` for never, without an interval.
         case wait(until: Duration?)
         /// Send a PING with this number; then call ``PingTimer/sent(at:)``.
         case ping(UInt64)
@@ -57,7 +57,7 @@ package struct PingTimer: Sendable, Hashable {
     package func check(at now: Duration) -> Action {
         guard let interval else { return .wait(until: nil) }
         if isWaiting {
-            guard isReading else { return .wait(until: nil) }
+            guard isReading else { return .wait(until: now + timeout) }
             let end = lastInput + timeout
             return end <= now ? .close : .wait(until: end)
         }

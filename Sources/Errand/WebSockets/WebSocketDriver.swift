@@ -713,10 +713,11 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
 
     /// Starts the timer, or starts it again after the next time has changed.
     private func arm() {
-        let number = state.withLock { state in
+        let (number, before) = state.withLock { state in
             state.timerNumber += 1
-            return state.timerNumber
+            return (state.timerNumber, state.timer.take())
         }
+        before?.cancel()
         Task { wait(number) }
     }
 
