@@ -87,7 +87,8 @@ enum URLBuilder {
         // Text that may contain a password or a secret is not shown.
         let isShown = !text.utf8.contains { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "?") }
         let lacksScheme =
-            isShown && !["://", " ", "http:"].contains(where: text.contains) && !text.hasPrefix("/")
+            isShown && !["://", " ", "http:"].contains(where: text.contains)
+            && text.utf8.first != UInt8(ascii: "/")
         return RequestError(
             .invalidURL, stage: .build,
             "\(description.endpoint)'s base URL\(isShown ? " \"\(text)\"" : "") (\(place)) is no absolute http or "
