@@ -212,6 +212,9 @@ struct URLBuilderTests {
         ("api.example.com", nil, "(configuration.baseURL)", "Write http://api.example.com or"),
         ("htp://h/", nil, "\"htp://h/\" (configuration.baseURL)", "https://example.com/api/"),
         ("http:/h", nil, "\"http:/h\"", "https://example.com/api/"),
+        ("HTTPS:h", nil, "\"HTTPS:h\"", "https://example.com/api/"),
+        ("https//h", nil, "\"https//h\"", "https://example.com/api/"),
+        ("httpbin.org", nil, "\"httpbin.org\"", "Write http://httpbin.org or"),
         ("http://h", "own.example", "\"own.example\" (baseURL)", "https://own.example"),
     ])
     func baseURLThatIsNotAbsoluteIsShownWithItsPlace(
@@ -227,7 +230,7 @@ struct URLBuilderTests {
         #expect(message.contains(value) && message.contains(advice), "\(message)")
     }
 
-    @Test(arguments: ["user:secret@h/", "user:secret@h:80/x", "h/?key=secret"])
+    @Test(arguments: ["user:secret@h/", "user:secret@h:80/x", "h/?key=secret", "h/#secret"])
     func messageHasNoSecretOfABaseURLWithoutScheme(base: String) throws {
         let error = #expect(throws: RequestError.self) {
             try url("users", base: EndpointURL(raw: base))

@@ -84,11 +84,16 @@ enum URLBuilder {
         let isOwn = nonEmpty(cdnURL == nil ? description.baseURL : description.cdnURL) != nil
         let place = isOwn ? member : "configuration.\(member)"
         let text = url.text
-        // Text that may contain a password or a secret is not shown.
-        let isShown = !text.utf8.contains { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "?") }
+        // As of other URLs, user information, query and fragment are not shown.
+        let isShown = !text.utf8.contains {
+            [UInt8(ascii: "@"), UInt8(ascii: "?"), UInt8(ascii: "#")].contains($0)
+        }
+        let start = text.lowercasedASCII()
         let lacksScheme =
-            isShown && !["://", " ", "http:"].contains(where: text.contains)
-            && text.utf8.first != UInt8(ascii: "/")
+            isShown && !["://", " "].contains(where: text.contains)
+            && !["/", "http:", "https:", "http/", "https/"].contains {
+                start.starts(withBytes: $0)
+            }
         return RequestError(
             .invalidURL, stage: .build,
             "\(description.endpoint)'s base URL\(isShown ? " \"\(text)\"" : "") (\(place)) is no absolute http or "
