@@ -88,7 +88,7 @@ struct ConnectionPool<Connection, Waiter> {
     @inline(never)
     private func compare(_ line: Int, _ key: ConnectionKey) -> Bool? {
         lines.withUnsafeBufferPointer { lines in
-            guard lines[line].key == key else { return nil }
+            guard line < lines.count, lines[line].key == key else { return nil }
             return lines[line].key.options.hasSameStorage(as: key.options)
         }
     }
