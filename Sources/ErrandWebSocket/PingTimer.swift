@@ -57,7 +57,7 @@ package struct PingTimer: Sendable, Hashable {
     package func check(at now: Duration) -> Action {
         guard let interval else { return .wait(until: nil) }
         if isWaiting {
-            guard isReading else { return .wait(until: now + timeout) }
+            guard isReading else { return .wait(until: now + max(timeout, .seconds(1))) }
             let end = lastInput + timeout
             return end <= now ? .close : .wait(until: end)
         }

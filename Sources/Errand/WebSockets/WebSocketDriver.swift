@@ -427,19 +427,22 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyRead {
         let now = clock.uptime
-        let (actions, result) = state.withLock { state -> (Actions, BodyRead) in
+        let (actions, result, hasEnded) = state.withLock { state -> (Actions, BodyRead, Bool) in
             let count = min(buffer.count, state.output.count)
-            guard count > 0 else { return (Actions(), Self.isReadable(state) ? .end : .wait) }
+            guard count > 0 else {
+                return (Actions(), Self.isReadable(state) ? .end : .wait, false)
+            }
             let contents = state.output.contents
             buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: contents[..<count]))
             state.output.removeFirst(count)
-            let wasPaused = state.isPaused
+            let (wasPaused, wasOpen) = (state.isPaused, state.end == nil)
             Self.readRest(&state, at: now)
             var actions = Self.actions(&state)
             if wasPaused, !state.isPaused { actions.resume = state.resume }
-            return (actions, .bytes(count))
+            return (actions, .bytes(count), wasOpen && state.end != nil)
         }
         actions.perform()
+        if hasEnded { arm() }
         return result
     }
 
@@ -594,9 +597,11 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
             throw .cancelled
         }
         let now = clock.uptime
-        var isRefused = false
+        var hasEnded = false
         let (result, actions) = state.withLock {
             state -> (Result<Taken, RequestError>, Actions) in
+            let wasOpen = state.end == nil
+            defer { hasEnded = wasOpen && state.end != nil }
             guard !state.isReaderWaiting else {
                 let error = RequestError.invalidCombination(
                     "Two tasks read the messages of one WebSocket at once. Read them in one task.")
@@ -608,7 +613,6 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
                     "The messages and the fragments of one WebSocket are read. Read either.")
                 return (.failure(error), Actions())
             }
-            isRefused = wasUndecided && state.end?.fault != nil
             let message = Self.take(&state)
             if message != nil || wasUndecided {
                 let wasPaused = state.isPaused
@@ -628,7 +632,7 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
             )
         }
         actions.perform()
-        if isRefused { arm() }
+        if hasEnded { arm() }
         return try result.get()
     }
 
@@ -724,10 +728,10 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
     /// Performs what is due, and waits for the next time, unless the timer was started again.
     private func wait(_ number: Int) {
         guard let time = check() else { return }
-        // Observers may be called, so a task of its own does what is due.
+        // Observers may be called, so a task of its own does what is due. With a number of its own, because this timer may
+        // end before it is kept.
         let timer = ScheduledCall(after: max(.zero, time - clock.uptime), clock) { [weak self] in
-            guard let self else { return }
-            Task { self.wait(number) }
+            self?.arm()
         }
         let superseded = state.withLock { state -> ScheduledCall? in
             guard state.timerNumber == number, state.transferEnd == nil else { return timer }

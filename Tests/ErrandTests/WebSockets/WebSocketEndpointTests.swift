@@ -487,6 +487,49 @@ struct WebSocketEndpointTests {
         #expect(connection.hasEnded)
     }
 
+    /// The close frame is read when there is room for the messages before it.
+    @Test func closeFrameBehindMessages() async throws {
+        let (socket, connection) = try await connect(
+            WebSocketOptions(compression: .none, pingInterval: nil, closeTimeout: .seconds(3)))
+        let text = String(repeating: "x", count: 50_000)
+        connection.send(
+            (0..<4).flatMap { ServerBytes.text("\($0)\(text)") } + ServerBytes.close(1000))
+        #expect(connection.isPaused)
+        var count = 0
+        for try await _ in socket.messages { count += 1 }
+        #expect(count == 4)
+        // The server does not end the connection.
+        try await clock.untilSleeping()
+        clock.advance(by: .seconds(3))
+        _ = try await socket.task.response()
+        #expect(connection.hasEnded)
+    }
+
+    /// A clock whose time passes at once.
+    private final class EagerClock: RequestClock {
+        private let time = Mutex(Duration.zero)
+
+        var now: Date { Date() }
+        var uptime: Duration { time.withLock { $0 } }
+
+        func sleep(for duration: Duration) async throws {
+            try Task.checkCancellation()
+            time.withLock { $0 += duration }
+        }
+    }
+
+    /// A timer that ends before it is kept does not cancel the one after it.
+    @Test func timersWithoutDelay() async throws {
+        for _ in 0..<300 {
+            let transport = SocketTransport { _ in .switches([:]) }
+            let agent = RequestAgent(transport: transport, clock: EagerClock())
+            let socket = try await Chat(WebSocketOptions(compression: .none)).connect(on: agent)
+            let outcome = await socket.task.outcome()
+            #expect(outcome.error?.webSocketClose?.code == .internalError)
+            #expect(transport.connections.last?.hasEnded == true)
+        }
+    }
+
     /// After both close frames, the end of the connection is no failure: neither a lost connection, nor a stream that
     /// the server does not end.
     @Test(arguments: [SocketTransport.Reply.switches([:]), .stream([:])], [false, true])
