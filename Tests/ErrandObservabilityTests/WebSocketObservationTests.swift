@@ -108,6 +108,8 @@ import Testing
 
         /// The span ends with the connection, and messages are no events of it.
         @Test func spanHasTheOpeningAndTheEnd() throws {
+            // An active span and its tracer keep each other.
+            defer { tracer.clearAll(includingActive: true) }
             let listener = TracingListener(tracer: tracer)
             pass(
                 [.webSocket(.opened(subprotocol: nil, extensions: nil)), message(.sent)],

@@ -200,6 +200,7 @@ struct ScriptedWebSocketTests {
     @Test(arguments: [false, true])
     func piecesHaveBackPressure(readsBefore: Bool) async throws {
         let connections = SocketTransport()
+        defer { connections.shutDown() }
         let agent = RequestAgent(transport: connections, clock: clock)
         let socket = try await Chat().connect(on: agent)
         let connection = try #require(connections.connections.first)
@@ -257,6 +258,7 @@ struct ScriptedWebSocketTests {
             }
         }
         let connections = SocketTransport()
+        defer { connections.shutDown() }
         let agent = RequestAgent(transport: connections, clock: clock)
         let socket = try await Small().connect(on: agent)
         let connection = try #require(connections.connections.first)
@@ -277,6 +279,7 @@ struct ScriptedWebSocketTests {
     @Test func failedFragmentsAreALoss() async throws {
         struct Failure: Error {}
         let gate = Gate()
+        defer { gate.open() }
         script { $0.hold(gate) }
         var sockets = Chat().connections(on: agent).makeAsyncIterator()
         let first = try #require(try await sockets.next())

@@ -10,6 +10,9 @@ import Testing
 @testable import ErrandWebSocket
 
 /// A transport whose connections a test plays the server of.
+///
+/// A connection keeps its receiver, and that the transport, until it has ended; a test that leaves connections open
+/// calls `shutDown()`.
 final class SocketTransport: Transport {
     /// The response to a request.
     enum Reply: Sendable {
@@ -24,6 +27,7 @@ final class SocketTransport: Transport {
     /// The server's end of a connection.
     final class Connection: Transfer {
         private struct State {
+            var receiver: (any TransferReceiver)?
             var source: (any BodySource)?
             var output: [UInt8] = []
             var input: [[UInt8]] = []
@@ -33,13 +37,14 @@ final class SocketTransport: Transport {
         }
 
         let request: TransportRequest
-        private let receiver: any TransferReceiver
-        private let state = Mutex(State())
+        private let state: Mutex<State>
 
         init(_ request: TransportRequest, _ receiver: any TransferReceiver) {
-            (self.request, self.receiver) = (request, receiver)
+            self.request = request
+            state = Mutex(State(receiver: receiver))
         }
 
+        private var receiver: (any TransferReceiver)? { state.withLock { $0.receiver } }
         var isPaused: Bool { state.withLock { $0.isPaused } }
         var hasEnded: Bool { state.withLock { $0.hasEnded } }
         var hasOutputEnded: Bool { state.withLock { $0.hasOutputEnded } }
@@ -48,7 +53,7 @@ final class SocketTransport: Transport {
             switch reply {
             case .silence: break
             case .status(let status, let headers):
-                receiver.didReceive(
+                receiver?.didReceive(
                     head: ResponseHead(status: .init(code: status), headers: headers))
                 end()
             case .switches(let more):
@@ -88,9 +93,9 @@ final class SocketTransport: Transport {
         }
 
         private func deliver(_ bytes: [UInt8]) {
-            guard bytes.withUnsafeBytes({ receiver.didReceive(bytes: $0) }) == .pause else {
-                return
-            }
+            guard let receiver,
+                bytes.withUnsafeBytes({ receiver.didReceive(bytes: $0) }) == .pause
+            else { return }
             state.withLock { $0.isPaused = true }
         }
 
@@ -145,11 +150,11 @@ final class SocketTransport: Transport {
         }
 
         func end(_ error: RequestError? = nil) {
-            let isFirst = state.withLock { state in
-                defer { (state.hasEnded, state.source) = (true, nil) }
-                return !state.hasEnded
+            let receiver = state.withLock { state in
+                defer { (state.receiver, state.source, state.hasEnded) = (nil, nil, true) }
+                return state.receiver
             }
-            if isFirst { receiver.didEnd(TransferEnd(error: error)) }
+            receiver?.didEnd(TransferEnd(error: error))
         }
 
         func cancel() { end(.cancelled) }
@@ -166,7 +171,11 @@ final class SocketTransport: Transport {
     var connections: [Connection] { opened.withLock { $0 } }
 
     func check(_ request: TransportRequest) throws(RequestError) {}
-    func shutDown() {}
+
+    /// Ends the connections.
+    func shutDown() {
+        for connection in connections { connection.cancel() }
+    }
 
     func start(_ request: TransportRequest, receiver: any TransferReceiver) -> any Transfer {
         let connection = Connection(request, receiver)

@@ -11,7 +11,7 @@ import Testing
 
 /// WebSockets as endpoints, with a server that the test plays.
 @Suite(.limited)
-struct WebSocketEndpointTests {
+final class WebSocketEndpointTests: Sendable {
     final class Chat: BaseRequest, MessageEndpoint {
         typealias Incoming = String
         typealias Outgoing = String
@@ -33,12 +33,14 @@ struct WebSocketEndpointTests {
     private let clock = ManualClock()
     private let agent: RequestAgent
 
-    init() { self.init { _ in .switches([:]) } }
+    convenience init() { self.init { _ in .switches([:]) } }
 
     private init(_ reply: @escaping @Sendable (TransportRequest) -> SocketTransport.Reply) {
         transport = SocketTransport(reply)
         agent = RequestAgent(transport: transport, clock: clock)
     }
+
+    deinit { transport.shutDown() }
 
     private func connect(
         _ options: WebSocketOptions = WebSocketOptions(compression: .none)
@@ -584,7 +586,8 @@ struct WebSocketEndpointTests {
     @MainActor @Test func closures() async throws {
         var seen: [String] = []
         let error = await withCheckedContinuation { continuation in
-            Chat(WebSocketOptions(compression: .none)).connect(on: agent) { _, socket in
+            Chat(WebSocketOptions(compression: .none)).connect(on: agent) {
+                [transport] _, socket in
                 seen.append("open \(socket.response.statusCode)")
                 transport.connections.last?.send(
                     ServerBytes.text("a") + ServerBytes.text("b") + ServerBytes.close(1011))

@@ -10,7 +10,7 @@ import Testing
 
 /// The events of a WebSocket, with a server that the test plays.
 @Suite(.limited)
-struct WebSocketEventTests {
+final class WebSocketEventTests: Sendable {
     final class Chat: BaseRequest, MessageEndpoint {
         typealias Incoming = String
         typealias Outgoing = String
@@ -22,6 +22,8 @@ struct WebSocketEventTests {
 
     private let clock = ManualClock()
     private let transport = SocketTransport { _ in .switches([.secWebSocketProtocol: "v2"]) }
+
+    deinit { transport.shutDown() }
 
     private func agent(_ listeners: [EventRecorder]) -> RequestAgent {
         var configuration = Configuration()
