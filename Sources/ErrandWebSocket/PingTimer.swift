@@ -56,12 +56,14 @@ package struct PingTimer: Sendable, Hashable {
     /// The next action at a time.
     package func check(at now: Duration) -> Action {
         guard let interval else { return .wait(until: nil) }
+        let due = lastPing + interval
         if isWaiting {
             guard isReading else { return .wait(until: now + max(timeout, .seconds(1))) }
             let end = lastInput + timeout
-            return end <= now ? .close : .wait(until: end)
+            if end <= now { return .close }
+            // The PONG may come before the next PING is due.
+            return .wait(until: due > now ? min(due, end) : end)
         }
-        let due = lastPing + interval
         return due <= now ? .ping(number + 1) : .wait(until: due)
     }
 }

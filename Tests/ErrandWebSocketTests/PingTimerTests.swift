@@ -44,6 +44,24 @@ struct PingTimerTests {
         #expect(connection.receive(Self.pong(2)) == ["round trip \(Duration.zero)"])
     }
 
+    /// A timeout that is longer than the interval does not delay the next PING.
+    @Test func pingsInEachIntervalWithALongTimeout() {
+        let connection = TestConnection(Self.limits(.seconds(20), .seconds(50)))
+        connection.now = .seconds(120)
+        #expect(connection.check() == Self.seconds(140))
+        connection.now = .seconds(121)
+        #expect(connection.receive(Self.pong(1)) == ["round trip \(Duration.seconds(1))"])
+        connection.now = .seconds(140)
+        #expect(connection.check() == Self.seconds(160))
+        #expect(connection.written().last == "ping \0\0\0\0\0\0\0\u{2}")
+        // Without a PONG, there is no third, and the silence lasts 50 s.
+        connection.now = .seconds(160)
+        #expect(connection.check() == Self.seconds(190))
+        #expect(connection.written() == [])
+        connection.now = .seconds(190)
+        #expect(connection.check() == "failed 1011")
+    }
+
     @Test func silenceEndsTheConnection() {
         connection.now = .seconds(125)
         #expect(connection.check() == Self.seconds(135))
