@@ -37,6 +37,27 @@ import Testing
         #expect(error?.message.contains("The error's response has \(part);") == true)
     }
 
+    @Test func statusErrorOfAnEmptyBodySaysSo() async {
+        let error = await failure("", status: .notFound) { _ in }
+        #expect(error?.message == "status 404 (expected 200..<300). The response has no body.")
+    }
+
+    /// As the user of an endpoint class sees it: the host, and where its credentials are set.
+    @Test func unauthorizedNamesTheHostOfTheEndpoint() async throws {
+        final class Me: BaseRequest {
+            override var url: EndpointURL { "me" }
+        }
+        let fixture = AgentFixture()
+        fixture.transport.on(.get, nil, .json("{}", status: .unauthorized))
+        let request = fixture.with(Me())
+        let error = await #expect(throws: RequestError.self) { try await request.send() }
+        #expect(
+            error?.message
+                == "status 401 (expected 200..<300). The error's response has the body; print "
+                + "error.response?.string to read it. Set authorization, or configuration.authenticators for "
+                + "the host api.example.com.")
+    }
+
     @Test func statusErrorSuggestsAuthenticatorsOnlyWhereTheyAreUsed() async {
         let plain = await failure("{}", status: .unauthorized) { _ in }
         #expect(plain?.message.contains("authenticators") == true)

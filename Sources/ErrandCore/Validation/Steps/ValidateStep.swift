@@ -95,12 +95,18 @@ package enum ResponseValidation {
                 status == 401 && description.uses.contains(.authenticators)
                 ? " Set authorization, or configuration.authenticators for the host \(response.url.host ?? "")."
                 : ""
+            let advice = "print error.response?.string to read it."
             let body =
-                response.isCut
-                ? "the first \(response.data.count) bytes of the body" : "the body"
+                if response.isCut {
+                    "The error's response has the first \(response.data.count) bytes of the body; \(advice)"
+                } else if response.hasEmptyBody {
+                    "The response has no body."
+                } else {
+                    "The error's response has the body; \(advice)"
+                }
             throw RequestError(
                 .unacceptableStatus, stage: .validate,
-                "status \(status) (\(rule)). The error's response has \(body); print error.response?.string to read it.\(hint)",
+                "status \(status) (\(rule)). \(body)\(hint)",
                 response: response)
         }
         if description.isDownload || description.isStreamed {
