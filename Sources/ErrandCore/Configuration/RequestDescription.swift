@@ -196,10 +196,7 @@ public struct RequestDescription: Sendable {
     /// Whether this is a background revalidation of a stored response.
     package var isBackgroundRevalidation = false
     /// Takes the connection over after 101, the only response that is a success then.
-    package var upgrade: (any ConnectionUpgrade)? {
-        get { box?.value.upgrade }
-        _modify { yield &rare.upgrade }
-    }
+    package var upgrade: (any ConnectionUpgrade)?
     /// The bandwidth limit of the transfers of this request.
     package var bandwidth: BandwidthLimit? {
         get { box?.value.bandwidth }
@@ -233,7 +230,6 @@ public struct RequestDescription: Sendable {
         var responseProcessors: [@Sendable (inout Response) async throws -> Void] = []
         var metadata = RequestMetadata()
         var bandwidth: BandwidthLimit?
-        var upgrade: (any ConnectionUpgrade)?
         var onAdapted: (@Sendable (HTTPURL) -> Void)?
     }
     private var box: CopyOnWrite<Rare>?
@@ -283,7 +279,8 @@ extension RequestDescription {
 
     /// Whether no setting of the request concerns an ``OptionalStep``.
     var isPlain: Bool {
-        !hasRareMembers && cacheSeconds <= 0 && (method == .get || method == .head)
+        !hasRareMembers && upgrade == nil && cacheSeconds <= 0
+            && (method == .get || method == .head)
     }
 
     /// Whether the request for the wire depends on the URL and the configuration alone.
