@@ -184,20 +184,10 @@ final class EventSource {
     private nonisolated(nonsending) func sleep(
         for delay: Duration
     ) async throws(RequestError) {
-        let clock = source.agent.clock
-        let delay = min(delay, remaining ?? delay)
-        let sleep = Task { try await clock.sleep(for: delay) }
-        let result = await withTaskCancellationHandler {
-            await entry.scope.wait {
-                await sleep.result
-            } onCancel: {
-                sleep.cancel()
-            }
-        } onCancel: {
-            sleep.cancel()
-        }
+        let hasSlept = await entry.sleep(
+            for: min(delay, remaining ?? delay), on: source.agent.clock)
         // If the agent has cancelled its tasks or was shut down, the next task states that.
-        if case .failure = result, !entry.scope.isCancelled { throw source.named(.cancelled) }
+        if !hasSlept, !entry.scope.isCancelled { throw source.named(.cancelled) }
         if let remaining, remaining <= .zero, let overdue { throw overdue }
     }
 

@@ -45,6 +45,10 @@ public struct WebSocketConnections<Endpoint: BaseRequest & MessageEndpoint>: Asy
         let agent: RequestAgent?
         private var socket: Element?
         private var reconnection: ReconnectionState?
+        /// Ends the wait between two connections when the agent cancels its tasks.
+        private var entry: ReconnectingStreams<RequestTask>.Entry?
+        /// The policy of the latest connection.
+        private var policy = RetryPolicy()
 
         init(endpoint: Endpoint, agent: RequestAgent?) {
             (self.endpoint, self.agent) = (endpoint, agent)
@@ -75,7 +79,10 @@ public struct WebSocketConnections<Endpoint: BaseRequest & MessageEndpoint>: Asy
         ) async throws(RequestError) -> Element {
             while true {
                 do throws(RequestError) {
-                    let socket = try await endpoint.connect(on: agent)
+                    let socket = try await endpoint.connect(on: agent) { task in
+                        if entry == nil { entry = agent.reconnectingStreams.add(task) }
+                        policy = task.description.retryPolicy ?? agent.configuration.retryPolicy
+                    }
                     socket.driver.endQuietly()
                     reconnection?.received()
                     self.socket = socket
@@ -93,11 +100,11 @@ public struct WebSocketConnections<Endpoint: BaseRequest & MessageEndpoint>: Asy
             after error: RequestError, on agent: RequestAgent
         ) async throws(RequestError) {
             let delay = try delay(after: error, on: agent)
-            do {
-                try await agent.clock.sleep(for: delay)
-            } catch {
-                throw .cancelled
-            }
+            // Without a task nothing was started.
+            guard let entry else { throw error }
+            if await entry.sleep(for: delay, on: agent.clock) { return }
+            // The next request says that the agent was shut down.
+            guard entry.scope.isCancelled, agent.isShutDown else { throw .cancelled }
         }
 
         // Not inlined: what it needs would lie in the frame of the waiting task, which had 3,280 bytes.
@@ -105,12 +112,7 @@ public struct WebSocketConnections<Endpoint: BaseRequest & MessageEndpoint>: Asy
         private mutating func delay(
             after error: RequestError, on agent: RequestAgent
         ) throws(RequestError) -> Duration {
-            var state =
-                reconnection
-                ?? ReconnectionState(
-                    limit: nil,
-                    policy: endpoint.task?.description.retryPolicy
-                        ?? agent.configuration.retryPolicy)
+            var state = reconnection ?? ReconnectionState(limit: nil, policy: policy)
             let action = state.ended(
                 .failed(error.ofReconnection), reconnectionTime: nil,
                 retryAfter: RetryAfter.duration(

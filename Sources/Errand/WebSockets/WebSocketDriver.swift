@@ -32,10 +32,11 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
         var agreement = WebSocketHandshake.Agreement()
         var socket: WebSocketState?
         var output = WebSocketBuffer()
-        var messages: [Message] = []
-        /// The number of messages at the start that were taken.
-        var taken = 0
-        var waitingBytes = 0
+        /// The number of unsent bytes that input has caused, such as PONGs, at most.
+        var unsentResponses = 0
+        /// Whether the connection accepts no more output, though it may have input.
+        var hasLostOutput = false
+        var inbox = WebSocketInbox()
         var reading = Reading.undecided
         /// The beginning of a message, and whether it is text.
         var partial = Data()
@@ -46,6 +47,8 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
         var rest = Data()
         var isPaused = false
         var end: WebSocketState.End?
+        /// The end for the reader of a connection that had ended before a message was refused.
+        var refusal: WebSocketState.End?
         /// Whether the server ends a closed connection first.
         var awaitsServerEnd = false
         /// The time at which the transfer is cancelled unless the server has ended it.
@@ -124,6 +127,9 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
 
     var agreement: WebSocketHandshake.Agreement { state.withLock { $0.agreement } }
     var roundTrip: Duration? { state.withLock { $0.roundTrip } }
+
+    /// Whether a sender waits for room.
+    var hasWaitingSender: Bool { state.withLock { !$0.senders.isEmpty } }
 
     var closed: WebSocketClose? { state.withLock { $0.end.map { Self.close(of: $0) } } }
 
@@ -239,9 +245,7 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
             state.transferEnd = error.map { .failure($0) } ?? .success(())
             if let end = state.socket?.inputEnded() { Self.finish(end, &state) }
             (state.resume, state.cancel) = (nil, nil)
-            var actions = Self.actions(&state)
-            actions.senders = exchange(&state.senders, with: [])
-            return (actions, state.timer.take(), state.stream.take(), failure)
+            return (Self.actions(&state), state.timer.take(), state.stream.take(), failure)
         }
         timer?.cancel()
         actions.perform()
@@ -256,7 +260,7 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
     private static func failure(
         _ error: RequestError?, after end: WebSocketState.End?
     ) -> RequestError? {
-        guard let error, let end else { return error }
+        guard let end else { return error }
         if end.isClean { return nil }
         return end.fault == nil ? error : Self.error(end, nil)
     }
@@ -270,7 +274,10 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
     ) {
         while state.end == nil {
             let undecided = state.reading == .undecided ? state.partial.count : 0
-            if !all, state.waitingBytes + undecided >= limit || state.output.count >= limit {
+            // Messages of this side do not count: a server may read no further before its own are read.
+            let isFull =
+                state.inbox.bytes + undecided >= limit || state.unsentResponses >= limit
+            if isFull, !all, !state.hasLostOutput {
                 setPaused(true, &state, at: now)
                 return
             }
@@ -312,10 +319,8 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
 
     private static func enqueuePartial(endsMessage: Bool, _ state: inout State) {
         let bytes = exchange(&state.partial, with: Data())
-        state.messages.append(
+        state.inbox.append(
             Message(isText: state.isPartialText, bytes: bytes, endsMessage: endsMessage))
-        // An empty message waits, too.
-        state.waitingBytes += bytes.count + 64
     }
 
     /// Chooses how the messages are read; returns false if they are read in the other way.
@@ -330,14 +335,12 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
             guard let limit = options.maximumMessageBytes else { break }
             state.socket?.limitMessages(to: limit)
             // What has arrived before had no limit.
-            let index = state.messages.firstIndex { $0.bytes.count > limit }
+            let isRemoved = state.inbox.removeAll(fromOneAbove: limit)
             let announced = state.socket?.announcedBytes ?? 0
-            guard index != nil || state.partial.count > limit || announced > UInt64(max(0, limit))
+            guard isRemoved || state.partial.count > limit || announced > UInt64(max(0, limit))
             else { break }
-            if let index { state.messages.removeSubrange(index...) }
-            if let end = state.socket?.refuseMessage(into: &state.output) {
-                Self.finish(end, &state)
-            }
+            guard let end = state.socket?.refuseMessage(into: &state.output) else { break }
+            if state.end == nil { Self.finish(end, &state) } else { state.refusal = end }
         }
         return true
     }
@@ -345,13 +348,22 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
     private static func next(
         _ input: inout UnsafeRawBufferPointer, _ state: inout State, at now: Duration
     ) -> WebSocketState.Event? {
-        state.socket?.next(&input, at: now, into: &state.output)
+        let before = state.output.count
+        let event = state.socket?.next(&input, at: now, into: &state.output)
+        state.unsentResponses += state.output.count - before
+        if state.hasLostOutput { dropOutput(&state) }
+        return event
+    }
+
+    private static func dropOutput(_ state: inout State) {
+        state.output.removeAll()
+        state.unsentResponses = 0
     }
 
     /// Reads the input that was left, after some of what waited was taken.
     private static func readRest(_ state: inout State, at now: Duration, all: Bool = false) {
         guard state.isPaused else { return }
-        let isFree = state.waitingBytes < limit / 2 && state.output.count < limit / 2
+        let isFree = state.inbox.bytes < limit / 2 && state.unsentResponses < limit / 2
         guard isFree || all else { return }
         let rest = exchange(&state.rest, with: Data())
         setPaused(false, &state, at: now)
@@ -405,11 +417,11 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
         var actions = Actions()
         let hasEnded = state.end != nil
         if isReadable(state) { actions.readable = state.readable.take() }
-        if hasEnded || state.taken < state.messages.count {
+        if hasEnded || !state.inbox.isEmpty {
             state.isReaderWaiting = false
             actions.reader = state.reader.take()
         }
-        if hasEnded || state.output.count < limit {
+        if hasEnded || state.output.count < limit && !state.hasLostOutput {
             actions.senders = exchange(&state.senders, with: [])
         }
         if !state.events.isEmpty { actions.events = state.deliverEvents }
@@ -435,6 +447,7 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
             let contents = state.output.contents
             buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: contents[..<count]))
             state.output.removeFirst(count)
+            state.unsentResponses = min(state.unsentResponses, state.output.count)
             let (wasPaused, wasOpen) = (state.isPaused, state.end == nil)
             Self.readRest(&state, at: now)
             var actions = Self.actions(&state)
@@ -456,7 +469,27 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
     }
 
     func rewind() -> Bool { false }
-    func close() { state.withLock { $0.readable = nil } }
+
+    /// The connection accepts no more bytes.
+    ///
+    /// What the server has sent before is read without a limit, because only then
+    /// the transfer ends.
+    func close() {
+        let now = clock.uptime
+        let (actions, hasEnded) = state.withLock { state -> (Actions, Bool) in
+            state.readable = nil
+            guard state.transferEnd == nil else { return (Actions(), false) }
+            state.hasLostOutput = true
+            Self.dropOutput(&state)
+            let (wasPaused, wasOpen) = (state.isPaused, state.end == nil)
+            Self.readRest(&state, at: now, all: true)
+            var actions = Self.actions(&state)
+            if wasPaused { actions.resume = state.resume }
+            return (actions, wasOpen && state.end != nil)
+        }
+        actions.perform()
+        if hasEnded { arm() }
+    }
 
     // MARK: - The users
 
@@ -530,7 +563,9 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
 
     /// Whether a message, or the next fragment of the one that is sent in fragments, may be sent.
     private static func hasRoom(_ state: borrowing State, _ isFragment: Bool) -> Bool {
-        state.output.count < limit && (isFragment || !state.isSendingFragments)
+        // After the loss of the output, senders get the error of the end that follows.
+        state.output.count < limit && !state.hasLostOutput
+            && (isFragment || !state.isSendingFragments)
     }
 
     private static func write(_ bytes: Data, isText: Bool, _ state: inout State) {
@@ -613,7 +648,7 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
                     "The messages and the fragments of one WebSocket are read. Read either.")
                 return (.failure(error), Actions())
             }
-            let message = Self.take(&state)
+            let message = state.inbox.takeFirst()
             if message != nil || wasUndecided {
                 let wasPaused = state.isPaused
                 Self.readRest(&state, at: now)
@@ -621,7 +656,7 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
                 if wasPaused, !state.isPaused { actions.resume = state.resume }
                 return (.success(message.map { .message($0) } ?? .again), actions)
             }
-            guard let end = state.end else {
+            guard let end = state.refusal ?? state.end else {
                 state.isReaderWaiting = true
                 return (.success(.wait), Actions())
             }
@@ -634,19 +669,6 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
         actions.perform()
         if hasEnded { arm() }
         return try result.get()
-    }
-
-    private static func take(_ state: inout State) -> Message? {
-        guard state.taken < state.messages.count else { return nil }
-        let message = exchange(
-            &state.messages[state.taken], with: Message(isText: false, bytes: Data()))
-        state.taken += 1
-        state.waitingBytes -= message.bytes.count + 64
-        if state.taken == state.messages.count {
-            state.messages.removeAll(keepingCapacity: state.messages.count < 64)
-            state.taken = 0
-        }
-        return message
     }
 
     private nonisolated(nonsending) func waitForMessage() async {

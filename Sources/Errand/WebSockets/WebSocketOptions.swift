@@ -1,3 +1,4 @@
+import ErrandHTTP
 import ErrandWebSocket
 
 /// How a WebSocket is opened, and its limits.
@@ -54,7 +55,10 @@ public struct WebSocketOptions: Sendable, Hashable {
 
 extension WebSocketOptions {
     var offer: DeflateExtension? {
-        guard case .deflate(let threshold) = compression else { return nil }
+        // Without zlib a compressed message could not be read.
+        guard case .deflate(let threshold) = compression, ZlibLibrary.loaded != nil else {
+            return nil
+        }
         var offer = DeflateExtension()
         offer.threshold = max(1, threshold)
         return offer

@@ -258,6 +258,9 @@ public final class RequestAgent: Sendable {
     /// Cancels the tasks with a tag.
     public func cancel(tag: Int) { cancelAll { $0.tag == tag } }
 
+    /// Whether ``shutdown(draining:)`` was called.
+    package var isShutDown: Bool { state.withLock { $0.isShutDown } }
+
     /// Accepts no more requests, lets current requests end or cancels them, then closes the transport.
     ///
     /// A suspended request keeps a draining agent waiting until it is resumed. Cancelling the calling Swift task cancels

@@ -21,6 +21,24 @@ package final class ReconnectingStreams<Owner: Sendable>: Sendable {
             }
         }
 
+        /// Waits between two connections; returns false if the agent has cancelled its tasks, or the Swift task is cancelled.
+        package nonisolated(nonsending) func sleep(
+            for delay: Duration, on clock: any RequestClock
+        ) async -> Bool {
+            let sleep = Task { try await clock.sleep(for: delay) }
+            let result = await withTaskCancellationHandler {
+                await scope.wait {
+                    await sleep.result
+                } onCancel: {
+                    sleep.cancel()
+                }
+            } onCancel: {
+                sleep.cancel()
+            }
+            if case .success = result { return true }
+            return false
+        }
+
         deinit {
             // Released outside the lock: the owner may hold the last reference to user objects.
             let stream = table.state.withLock { $0.streams.removeValue(forKey: id) }

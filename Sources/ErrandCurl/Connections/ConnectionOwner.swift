@@ -23,5 +23,11 @@
             isSourceEmpty = false
             isHandedOver = true
         }
+
+        /// Closes the source of a connection that was handed over, because nothing more is sent: it may have paused the
+        /// input, and the end of the connection waits behind that.
+        func loseOutput() {
+            if isHandedOver { upload?.close() }
+        }
     }
 #endif

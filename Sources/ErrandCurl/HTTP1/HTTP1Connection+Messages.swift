@@ -81,6 +81,7 @@
                 if buffersInput { engine.readLater(self) }
             }
             perform(state.sendFailed())
+            exchange.loseOutput()
         }
 
         /// The socket accepts more bytes.

@@ -102,7 +102,7 @@
             } catch {
                 exchange.fail(error)
                 // Waiting requests may have other pins.
-                if error.code == .pinMismatch, session.streamCount == 0,
+                if error.code == .pinMismatch, session.streamCount == 0, tunnels.isEmpty,
                     !engine.offerPlaces(of: self)
                 {
                     return close(.failed)
@@ -128,8 +128,10 @@
             tunnels = []
             for exchange in waiting {
                 exchange.connection = nil
-                carry(exchange)
+                // SETTINGS have named the limit of streams, and the connection may count as idle.
+                engine.acquire(for: exchange)
             }
+            streamEnded()
         }
 
         /// The head is larger than the server accepts; nothing was sent.
@@ -191,12 +193,16 @@
         }
 
         override func leave(_ exchange: Exchange, _ ending: TransferState.Ending) {
-            if !tunnels.isEmpty { tunnels.removeAll { $0 === exchange } }
-            guard let key = exchange.stream, carried(on: key) === exchange else { return }
             let wasSilent = !exchange.hasResponseBegun
-            remove(exchange, key)
-            guard !isClosed else { return }
-            session.reset(key, into: output)
+            if let index = tunnels.firstIndex(where: { $0 === exchange }) {
+                tunnels.remove(at: index)
+                guard !isClosed else { return }
+            } else {
+                guard let key = exchange.stream, carried(on: key) === exchange else { return }
+                remove(exchange, key)
+                guard !isClosed else { return }
+                session.reset(key, into: output)
+            }
             if case .timedOut = ending {
                 if health.isDueAtTimeout { ping() }
                 // Others may depend on the connection; the PING decides whether it is dead. Until then, no
@@ -259,6 +265,7 @@
             remove(exchange, key)
             if exchange.holdsContent {
                 exchange.streamEnd = end
+                if case .failed = end { exchange.loseOutput() }
             } else {
                 finish(exchange, end)
             }
@@ -505,6 +512,7 @@
                 let error = reason ?? fault.error(host: host)
                 guard !exchange.holdsContent else {
                     exchange.streamEnd = .failed(error)
+                    exchange.loseOutput()
                     continue
                 }
                 exchange.connection = nil

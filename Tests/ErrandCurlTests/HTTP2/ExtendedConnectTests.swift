@@ -197,4 +197,88 @@ struct ExtendedConnectTests {
         var payloads = reset.stream.makeAsyncIterator()
         #expect(await payloads.next() == [0, 0, 0, 8])
     }
+
+    /// Requests that have waited for SETTINGS obey the limit of streams that these name (RFC 9113 §5.1.2).
+    @Test func limitOfStreamsHolds() async throws {
+        let owners = (0..<3).map { _ in RecordingOwner(extendedProtocol: "websocket") }
+        let server = try RawServer { connection in
+            guard connection.readBody(24).count == 24 else { return }
+            // All of them wait, as far as they share the connection.
+            connection.write(
+                RawFrame(
+                    kind: RawFrame.Kind.settings, payload: [0, 3, 0, 0, 0, 1, 0, 8, 0, 0, 0, 1]))
+            while let frame = next(connection) {
+                if frame.kind == RawFrame.Kind.headers {
+                    accept(frame.stream, connection)
+                } else if frame.endsStream {
+                    connection.write(
+                        RawFrame(
+                            kind: RawFrame.Kind.data, flags: RawFrame.endOfStream,
+                            stream: frame.stream, payload: []))
+                }
+            }
+        }
+        for owner in owners {
+            _ = transport.start(try request(server), receiver: owner)
+            owner.sending.finish()
+        }
+        for owner in owners {
+            let record = try await owner.until { !$0.ends.isEmpty }
+            #expect(record.ends[0].error == nil && record.heads.map(\.status.code) == [200])
+        }
+    }
+
+    /// One that waits for SETTINGS ends; the connection of the silent server is used no more.
+    @Test func silentConnectionIsNotUsedAgain() async throws {
+        let count = Mutex(0)
+        let server = try RawServer { connection in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            guard number > 1 else { return connection.waitForClose() }
+            guard exchangePrefaces(connection, allows: true), let frame = next(connection) else {
+                return
+            }
+            accept(frame.stream, connection)
+            connection.waitForClose()
+        }
+        let first = RecordingOwner(extendedProtocol: "websocket")
+        var silent = try request(server)
+        silent.timeouts.idle = .milliseconds(300)
+        _ = transport.start(silent, receiver: first)
+        let record = try await first.until { !$0.ends.isEmpty }
+        #expect(record.ends[0].error?.timeout == .idle)
+        let second = RecordingOwner(extendedProtocol: "websocket")
+        _ = transport.start(try request(server), receiver: second)
+        #expect(try await second.until { !$0.heads.isEmpty }.heads.map(\.status.code) == [200])
+        #expect(count.withLock { $0 } == 2)
+    }
+
+    /// One that waits for SETTINGS is cancelled: its connection counts as idle, and gives way to one with another key.
+    @Test func cancelledWaitLeavesTheConnectionIdle() async throws {
+        let hasPreface = AsyncStream.makeStream(of: Void.self)
+        let server = try RawServer { connection in
+            guard connection.readBody(24).count == 24 else { return }
+            hasPreface.continuation.yield()
+            connection.waitForClose()
+        }
+        var configuration = CurlConfiguration()
+        configuration.connectionsPerHost = 1
+        let transport = CurlTransport(configuration: configuration)
+        let first = RecordingOwner(extendedProtocol: "websocket")
+        let transfer = transport.start(try request(server), receiver: first)
+        var prefaces = hasPreface.stream.makeAsyncIterator()
+        await prefaces.next()
+        transfer.cancel()
+        _ = try await first.until { !$0.ends.isEmpty }
+        let second = RecordingOwner(extendedProtocol: "websocket")
+        var other = try request(server)
+        other.options.addressOverrides = ["elsewhere.test:80": ["127.0.0.1"]]
+        let waiting = transport.start(other, receiver: second)
+        // The connection of the other key is opened in place of the idle one.
+        await prefaces.next()
+        waiting.cancel()
+        _ = try await second.until { !$0.ends.isEmpty }
+    }
 }

@@ -321,6 +321,51 @@ struct ScriptedWebSocketTests {
         #expect(transport.requestCount == 2)
     }
 
+    /// The endpoint's own policy names the statuses after which another connection makes sense.
+    @Test func policyOfTheEndpointCounts() async throws {
+        final class Late: BaseRequest, MessageEndpoint {
+            typealias Incoming = String
+            typealias Outgoing = String
+            override var url: EndpointURL { "wss://chat.test/room" }
+            override var retryPolicy: RetryPolicy? {
+                var policy = RetryPolicy()
+                policy.retryableStatusCodes = [404]
+                return policy
+            }
+        }
+        transport.on(
+            .get, "/room", ScriptedResponse(status: .notFound, headers: [.retryAfter: "17"]),
+            .webSocket { $0.echo() })
+        var sockets = Late().connections(on: agent).makeAsyncIterator()
+        let clock = clock
+        async let advanced: Void = {
+            try await clock.untilSleeping()
+            clock.advance(by: .seconds(17))
+        }()
+        #expect(try await sockets.next() != nil)
+        try await advanced
+        #expect(transport.requestCount == 2)
+    }
+
+    /// The agent ends the wait between two connections, as it ends its tasks.
+    @Test(arguments: [false, true])
+    func agentEndsTheWait(isShutDown: Bool) async throws {
+        transport.on(
+            .get, "/room",
+            ScriptedResponse(status: .serviceUnavailable, headers: [.retryAfter: "17"]),
+            .webSocket { $0.echo() })
+        var sockets = Chat().connections(on: agent).makeAsyncIterator()
+        let (clock, agent) = (clock, agent)
+        async let ended: Void = {
+            try await clock.untilSleeping()
+            if isShutDown { await agent.shutdown() } else { agent.cancelAll() }
+        }()
+        let error = await #expect(throws: RequestError.self) { try await sockets.next() }
+        try await ended
+        #expect(error?.code == (isShutDown ? .agentShutDown : .cancelled))
+        #expect(transport.requestCount == 1)
+    }
+
     @Test(arguments: [400, 401, 404, 426])
     func otherRefusalsEndTheSequence(_ status: Int) async throws {
         transport.on(.get, "/room", ScriptedResponse(status: .init(code: status)))

@@ -142,6 +142,9 @@ final class SocketTransport: Transport {
                 })
         }
 
+        /// A write fails, as after a reset; the end of the connection is read later.
+        func loseOutput() { state.withLock { $0.source.take() }?.close() }
+
         /// The server ends its direction, and with it the connection.
         func close() {
             (receiver as? any ConnectionOwner)?.didReceiveEnd()

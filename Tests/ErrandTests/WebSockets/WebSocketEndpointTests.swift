@@ -1,4 +1,3 @@
-import Errand
 import ErrandTesting
 import ErrandTransport
 import Foundation
@@ -7,6 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Errand
 @testable import ErrandWebSocket
 
 /// WebSockets as endpoints, with a server that the test plays.
@@ -272,6 +272,90 @@ final class WebSocketEndpointTests: Sendable {
         connection.pull(upTo: 20_000)
         try await second.value
         #expect(connection.frames() == ["text 70000 bytes", "text second"])
+    }
+
+    /// However the transfer ends, a waiting sender gets its error.
+    @Test(arguments: [false, true])
+    func endOfTheTransferEndsTheSenders(isCancelled: Bool) async throws {
+        let (socket, connection) = try await connect()
+        try await socket.send(String(repeating: "z", count: 70_000))
+        let second = Task { try await socket.send("second") }
+        // It waits once it has tried; a later end than its wait is the case of interest.
+        while !isWaiting(socket) { await Task.yield() }
+        if isCancelled {
+            socket.task.cancel()
+        } else {
+            connection.end(RequestError(.connectionLost, stage: .transport, "reset"))
+        }
+        let error = await #expect(throws: RequestError.self) { try await second.value }
+        #expect(error?.code == (isCancelled ? .cancelled : .connectionLost))
+    }
+
+    private func isWaiting(_ socket: WebSocket<String, String>) -> Bool {
+        socket.driver.hasWaitingSender
+    }
+
+    /// A server that reads no further before its own messages are read gets a large one.
+    @Test func largeMessageDoesNotStopReading() async throws {
+        let (socket, connection) = try await connect()
+        try await socket.send(String(repeating: "z", count: 70_000))
+        connection.send(ServerBytes.text("x"))
+        #expect(!connection.isPaused)
+        var messages = socket.messages.makeAsyncIterator()
+        #expect(try await messages.next() == "x")
+    }
+
+    /// A write has failed while reading was paused: what has arrived is read, and the end reaches everyone.
+    @Test(arguments: [false, true])
+    func lostOutputWhilePaused(byPongs: Bool) async throws {
+        let (socket, connection) = try await connect()
+        if byPongs {
+            let ping = ServerBytes.ping(String(repeating: "p", count: 125))
+            for _ in 0..<2_000 where !connection.isPaused { connection.send(ping) }
+        } else {
+            for _ in 0..<2_000 where !connection.isPaused {
+                connection.send(ServerBytes.text(String(repeating: "m", count: 100)))
+            }
+        }
+        #expect(connection.isPaused)
+        connection.send(ServerBytes.text("last"))
+        connection.loseOutput()
+        #expect(!connection.isPaused)
+        // Neither a message nor a PONG is kept for a connection that takes none.
+        #expect(try !socket.trySend("late"))
+        let late = Task { try await socket.send("late") }
+        connection.end(RequestError(.connectionLost, stage: .transport, "reset"))
+        let error = await #expect(throws: RequestError.self) { try await late.value }
+        #expect(error?.code == .connectionLost)
+        var last: String?
+        let end = await #expect(throws: RequestError.self) {
+            for try await text in socket.messages { last = text }
+        }
+        #expect(last == "last" && end?.code == .connectionLost)
+    }
+
+    /// The end that the server has sent stays, when a message before it is refused later.
+    @Test func refusedMessageOfAnEndedConnection() async throws {
+        let (socket, connection) = try await connect(
+            WebSocketOptions(compression: .none, maximumMessageBytes: 100))
+        connection.send(
+            ServerBytes.text("small") + ServerBytes.text(String(repeating: "x", count: 101))
+                + ServerBytes.close(1000))
+        var messages = socket.messages.makeAsyncIterator()
+        #expect(try await messages.next() == "small")
+        let error = await #expect(throws: RequestError.self) { try await messages.next() }
+        #expect(error?.webSocketClose?.code == .messageTooBig)
+        #expect(socket.closed == WebSocketClose(code: .normal, isClean: true))
+        #expect(connection.frames() == ["close 1000"])
+    }
+
+    /// The task fails, also if the server closes the connection in time.
+    @Test func violationFailsTheTask() async throws {
+        let (socket, connection) = try await connect()
+        connection.send([0x81, 1, 0xFF])
+        connection.close()
+        let error = await #expect(throws: RequestError.self) { try await socket.task.response() }
+        #expect(error?.webSocketClose?.code == .invalidPayload)
     }
 
     @Test func trySend() async throws {
