@@ -32,6 +32,8 @@ package struct PipelineRequest: Sendable {
         var errors: [RequestError] = []
         /// The number of attempts before the last one that has made progress, such as new bytes of a download.
         var beforeProgress = 0
+        /// `ProcessStep`: the idempotency keys of all repetitions; `nil` if there is no repetition.
+        var idempotencyKeys: IdempotencyKeys?
     }
 
     /// What `CacheStep` and `CoalesceStep` remember of a request whose key depends on more than the request.

@@ -1,6 +1,7 @@
 import Errand
 import ErrandTesting
 import Foundation
+import HTTPTypes
 import TestSupport
 import Testing
 
@@ -113,5 +114,45 @@ import Testing
         let error = await #expect(throws: RequestError.self) { try await task.response() }
         #expect(error?.code == .cancelled && fixture.transport.requestCount == 1)
         #expect(fixture.clock.sleepers == 0)
+    }
+
+    // MARK: - Idempotency keys
+
+    private func repeatsWithKeys(_ configuration: inout Configuration) {
+        configuration.retryPolicy = RetryPolicy(
+            maximumAttempts: 4, baseDelay: .zero, sendsIdempotencyKey: true)
+        configuration.retryPolicy.retriesProcessing = true
+        configuration.retryDecider = { _ in .again(after: .zero) }
+        configuration.responseProcessors = [LateProcessor().process]
+    }
+
+    /// The server may have performed the request whose response could not be processed.
+    @Test(arguments: [false, true])
+    func repetitionSendsTheSameIdempotencyKey(isBusyBetween: Bool) async throws {
+        let fixture = AgentFixture(repeatsWithKeys)
+        let busy = ScriptedResponse.json("{}", status: .serviceUnavailable)
+        fixture.transport.on(.post, "/post", Self.late, isBusyBetween ? busy : Self.late, Self.good)
+        for _ in 0..<2 { try await fixture.with(PostRequest()).send() }
+        let name = try #require(HTTPField.Name("Idempotency-Key"))
+        let keys = fixture.transport.requests.map { $0.headers[name] }
+        #expect(keys.count == 4 && keys[0] != nil && keys[0] == keys[1] && keys[1] == keys[2])
+        #expect(keys[3] != nil && keys[3] != keys[0])
+    }
+
+    /// An interceptor that sends other requests, too: a server identifies an operation by its key.
+    @Test func requestsToOtherURLsHaveKeysOfTheirOwn() async throws {
+        let fixture = AgentFixture.intercepting(repeatsWithKeys) { request, next in
+            var session = request
+            session.url.path = "/session"
+            _ = try await next(session)
+            return try await next(request)
+        }
+        fixture.transport.on(.post, "/session", .json("{}"))
+        fixture.transport.on(.post, "/post", Self.late, Self.good)
+        try await fixture.with(PostRequest()).send()
+        let name = try #require(HTTPField.Name("Idempotency-Key"))
+        let keys = fixture.transport.requests.map { $0.headers[name] }
+        #expect(keys.count == 4 && keys[0] == keys[2] && keys[1] == keys[3])
+        #expect(keys[0] != nil && keys[1] != nil && keys[0] != keys[1])
     }
 }

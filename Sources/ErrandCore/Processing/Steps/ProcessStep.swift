@@ -31,11 +31,11 @@ package enum ProcessStep {
     ) async throws(RequestError) -> Processed {
         let failure: RequestError
         do {
+            if pipelineRequest.task.retriesProcessing, !pipelineRequest.description.isStreamed {
+                return try await repeating(pipelineRequest, next)
+            }
             let response = try await next(pipelineRequest)
             if pipelineRequest.description.isStreamed { return Processed(response) }
-            if pipelineRequest.task.retriesProcessing {
-                return try await refine(response, orRepeat: pipelineRequest, next)
-            }
             return try await refine(response, of: pipelineRequest)
         } catch {
             failure = await map(error, of: pipelineRequest)
@@ -47,14 +47,24 @@ package enum ProcessStep {
         return try decoded(response, pipelineRequest)
     }
 
-    /// Processes a response; if that fails, and a decider says so, repeats the request.
+    /// Sends a request and processes its response; if that fails, and a decider says so, repeats the request.
     @inline(never)  // decision 10
-    private static func refine(
-        _ first: Response, orRepeat pipelineRequest: PipelineRequest, _ next: Next
+    private static func repeating(
+        _ first: PipelineRequest, _ next: Next
     ) async throws(RequestError) -> Processed {
-        let task = pipelineRequest.task
-        var (pipelineRequest, response, attempts) = (pipelineRequest, first, 0)
+        let task = first.task
+        var attempts = 0
+        // The server may have performed a request whose response could not be processed.
+        var pipelineRequest = first.changed { $0.earlier.idempotencyKeys = IdempotencyKeys() }
         while true {
+            let response: Response
+            do {
+                response = try await next(pipelineRequest)
+            } catch {
+                var error = error
+                error.attempts = max(error.attempts, attempts)
+                throw error
+            }
             // A response of another transfer or of an interceptor may have a number of its own.
             attempts = max(attempts + 1, response.attempts)
             var failure: RequestError
@@ -81,13 +91,6 @@ package enum ProcessStep {
                 $0.attempt = attempts
                 $0.earlier.timings = response.timings
                 $0.earlier.errors = failure.previousErrorsOfNextAttempt
-            }
-            do {
-                response = try await next(pipelineRequest)
-            } catch {
-                var error = error
-                error.attempts = max(error.attempts, attempts)
-                throw error
             }
         }
     }

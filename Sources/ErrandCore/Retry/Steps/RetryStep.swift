@@ -105,7 +105,9 @@ package final class RetryStep: DirectStep {
             Self.policy(of: pipelineRequest).sendsIdempotencyKey,
             let name = HTTPField.Name.idempotencyKey, pipelineRequest.request.headers[name] == nil
         {
-            pipelineRequest.request.headers[name] = UUID().uuidString
+            pipelineRequest.request.headers[name] =
+                pipelineRequest.earlier.idempotencyKeys?.key(for: pipelineRequest.request)
+                ?? UUID().uuidString
         }
         if let budget = pipelineRequest.configuration.retryBudget {
             hostHealth.deposit(budget, host: Self.host(of: pipelineRequest))
