@@ -118,6 +118,23 @@ import Testing
         #expect(transport.requestCount == 3)
     }
 
+    /// The confirmation forbids to store it; its parts are removed after they have been read.
+    @Test func confirmedBodyThatMustNotBeStoredIsRemoved() async throws {
+        script()
+        _ = await (try await request().stream(on: agent)).readToEnd()
+        await agent.flushCache()
+        transport.on(
+            .get, "/file",
+            ScriptedResponse(
+                status: .notModified, headers: [.cacheControl: "no-store", .eTag: "\"1\""]))
+        clock.advance(by: .seconds(61))
+        let second = try await request().stream(on: agent)
+        #expect(second.response.source == .revalidated)
+        #expect(await second.readToEnd().bytes == Self.body)
+        await agent.flushCache()
+        #expect(try await agent.store?.entries().isEmpty == true)
+    }
+
     /// A revalidation in the background would need the body in memory.
     @Test func staleBodyIsRevalidatedBeforeItsUse() async throws {
         script([.cacheControl: "max-age=10, stale-while-revalidate=600", .eTag: "\"1\""])

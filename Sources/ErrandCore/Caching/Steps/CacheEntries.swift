@@ -164,16 +164,13 @@ struct CacheEntries: Sendable {
         }
     }
 
-    /// Writes the entry that a response was made of: at once, or after the last part of a large body, because the
-    /// write removes the parts that the reader gets.
-    func write(
-        _ entry: StoredResponse, for key: CacheKey, _ pipelineRequest: PipelineRequest,
-        of response: Response
+    /// Calls a closure that writes or removes the entry of which a response was made: at once, or after the last part
+    /// of a large body, because the closure removes the parts that the reader gets.
+    func whenRead(
+        _ response: Response, _ change: @escaping @Sendable () async -> Void
     ) async {
-        guard let body = response.stream as? StoredResponse.LargeBody else {
-            return await write(entry, for: key, pipelineRequest)
-        }
-        body.afterLastPart { await write(entry, for: key, pipelineRequest) }
+        guard let body = response.stream as? StoredResponse.LargeBody else { return await change() }
+        body.afterLastPart(change)
     }
 }
 

@@ -294,7 +294,7 @@ final class HTTPCacheTransaction: Sendable {
         _ found: Found, by response: Response, requestedAt: Date
     ) async -> Response? {
         guard isForRequestedURL(response),
-            var entry = Revalidation.confirmed(
+            let entry = Revalidation.confirmed(
                 found.entry, by: response.headers, requestedAt: requestedAt,
                 receivedAt: task.clock.now, keepsCookies: keepsCookies),
             var updated = entry.response(to: pipelineRequest.request.url, source: .revalidated)
@@ -313,8 +313,7 @@ final class HTTPCacheTransaction: Sendable {
         updated.remoteAddress = response.remoteAddress
         task.keep { [entries, key = found.key] in entries.remove(key) }
         entries.hit(age: .zero, .revalidated, task)
-        entry.setExpiry(settings)
-        await entries.write(entry, for: found.key, pipelineRequest, of: updated)
+        await entries.whenRead(updated) { await self.replace(found, by: entry) }
         return updated
     }
 
@@ -381,12 +380,30 @@ final class HTTPCacheTransaction: Sendable {
             found.entry, byHead: response.headers, requestedAt: requestedAt,
             receivedAt: task.clock.now, keepsCookies: keepsCookies)
         switch freshening {
-        case .updated(var entry):
-            entry.setExpiry(settings)
-            await entries.write(entry, for: found.key, pipelineRequest)
+        case .updated(let entry): await replace(found, by: entry)
         case .outdated: entries.remove(found.key)
         case .unknown: break
         }
+    }
+
+    /// Writes an updated entry; removes it if the update forbids to store it, or to find it under its key.
+    ///
+    /// `no-store` applies to the updated response as to any other (RFC 9111 §3, §5.2.2.5). With another `Vary`, the
+    /// entry would be selected for requests that the server distinguishes (§4.1).
+    private func replace(_ found: Found, by updated: StoredResponse) async {
+        guard !pipelineRequest.hasChangedUser else { return entries.refuse(pipelineRequest) }
+        let mayStay =
+            VaryingFields(updated.headers) == VaryingFields(found.entry.headers)
+            && HTTPCacheStorage.mayStore(
+                status: updated.status, headers: updated.headers, requestHeaders: headers,
+                receivedAt: updated.storedAt, settings: settings)
+        guard mayStay else {
+            task.emit(.cacheNotStored(.notAllowed))
+            return entries.remove(found.key)
+        }
+        var updated = updated
+        updated.setExpiry(settings)
+        await entries.write(updated, for: found.key, pipelineRequest)
     }
 
     /// The key to store a response under: that of the URL, or of a variant; `nil` if the variant is unknown.
