@@ -70,6 +70,9 @@ extension CacheStep {
             guard transaction.rules.storesResponse else {
                 throw Self.notStored("The request has no cache time. Set cacheSeconds above 0.")
             }
+            guard !transaction.isPart(response) else {
+                throw Self.notStored("It has status 206, or its request has a Range: it is a part.")
+            }
             made = transaction.made(chosen)
         }
         guard let made else {

@@ -68,7 +68,8 @@ package final class CacheStep: OptionalStep {
         case .contradiction, .load, .lookUpThenLoad: return try await transaction.load(next)
         // The conditions refer to a copy that the caller has, as with `.http`.
         case .lookUpElseLoad
-        where RequestCacheControl.hasOwnConditions(transaction.pipelineRequest.request.headers):
+        where transaction.isForPart
+            || RequestCacheControl.hasOwnConditions(transaction.pipelineRequest.request.headers):
             return try await transaction.load(next)
         case .lookUpElseLoad:
             if case .success(let response) = await transaction.lookUp(.fresh) {
@@ -221,11 +222,20 @@ final class CacheTransaction: Sendable {
     func load(_ next: Next) async throws(RequestError) -> Response {
         let response = try await next(pipelineRequest)
         // A 304 has no content; a later request may need some.
-        if rules.storesResponse, response.source == .network, response.statusCode != 304 {
+        if rules.storesResponse, response.source == .network, response.statusCode != 304,
+            !isPart(response)
+        {
             await entries.whenComplete(response, pipelineRequest) { await self.store($0) }
         }
         return response
     }
+
+    /// Whether the request has a `Range`: the key has none, so the store is neither read nor written.
+    var isForPart: Bool { pipelineRequest.request.headers.has(.range) }
+
+    /// Whether a response is, or may be, a part of the representation, which must not be used for the whole of it
+    /// (RFC 9111 §3.3).
+    func isPart(_ response: Response) -> Bool { response.statusCode == 206 || isForPart }
 
     private func store(_ response: Response) async {
         guard !pipelineRequest.hasChangedUser else { return entries.refuse(pipelineRequest) }
@@ -286,6 +296,7 @@ final class CacheTransaction: Sendable {
     private func search(_ lookup: Lookup) async -> Finding {
         // Checked before the key is computed: most requests are not cached, and the digest costs time.
         guard rules.cacheSeconds > 0 else { return .missed(.invalidCacheTime, nil) }
+        guard !isForPart else { return .missed(.noEntry, nil) }
         guard let key else {
             let message =
                 "A request with a file or stream body has no cache key. Use another cache policy."
