@@ -92,6 +92,63 @@ import Testing
         #expect(count("/old") == 2 && count("/new") == 1)
     }
 
+    /// Serves a page with a validator that moves after its first response.
+    private func serveMovingPage(_ status: HTTPResponse.Status, _ headers: HTTPFields) {
+        let asked = Atomic(0)
+        fixture.transport.respond { request in
+            if request.url.path == "/new" {
+                return request.headers.contains(.ifNoneMatch)
+                    ? ScriptedResponse(status: .notModified)
+                    : ScriptedResponse(body: Data("here".utf8))
+            }
+            if asked.add(1, ordering: .relaxed).newValue == 1 {
+                return ScriptedResponse(
+                    headers: [.cacheControl: "max-age=1", .eTag: "\"1\""],
+                    body: Data("first".utf8))
+            }
+            var headers = headers
+            headers[.location] = "/new"
+            return ScriptedResponse(status: status, headers: headers)
+        }
+    }
+
+    /// The condition refers to a response of the first URL: a 304 of the target would have no response that it confirms.
+    @Test(arguments: [HTTPResponse.Status.movedPermanently, .found], [true, false])
+    func conditionOfTheCacheIsNotSentToTheTarget(
+        status: HTTPResponse.Status, isStored: Bool
+    ) async throws {
+        serveMovingPage(status, isStored ? [.cacheControl: "max-age=60"] : [:])
+        _ = try await get("old")
+        fixture.clock.advance(by: .seconds(2))
+        let response = try await get("old")
+        #expect(response.status == .ok && response.data == Data("here".utf8))
+        let conditions = fixture.transport.requests.map { $0.headers[.ifNoneMatch] }
+        #expect(conditions == [nil, "\"1\"", nil])
+    }
+
+    /// A decider may base its request on the original one, which has the condition of the cache.
+    @Test func deciderAndCallerKeepTheirOwnConditions() async throws {
+        serveMovingPage(.found, [:])
+        fixture.agent.reconfigure {
+            $0.redirectDecider = { redirect in
+                var request = redirect.original
+                request.url = redirect.request.url
+                request.headers[.ifModifiedSince] = "Fri, 31 Dec 1999 23:59:59 GMT"
+                return .follow(request)
+            }
+        }
+        _ = try await get("old")
+        fixture.clock.advance(by: .seconds(2))
+        #expect(try await get("old").data == Data("here".utf8))
+        let sent = fixture.transport.requests
+        #expect(sent.map { $0.headers[.ifNoneMatch] } == [nil, "\"1\"", nil])
+        let decided = try #require(sent.last)
+        #expect(decided.headers[.ifModifiedSince] == "Fri, 31 Dec 1999 23:59:59 GMT")
+        let own = try await get("old", [.ifNoneMatch: "\"x\""])
+        #expect(own.status == .notModified)
+        #expect(fixture.transport.requests.last?.headers[.ifNoneMatch] == "\"x\"")
+    }
+
     // MARK: - Nothing to use
 
     @Test func onlyIfCachedIsAGatewayTimeout() async throws {

@@ -132,7 +132,7 @@ package final class RedirectStep: DirectStep {
         var decision = RedirectDecision.decide(
             response: response, request: pipelineRequest.request, visited: visited, policy: policy)
         if case .follow(let request) = decision {
-            decision = .follow(withoutHostHeaders(request, pipelineRequest))
+            decision = .follow(withoutBoundFields(request, pipelineRequest))
         }
         if let decider = pipelineRequest.configuration.redirectDecider {
             decision = overridden(decision, by: decider, response, pipelineRequest, visited, policy)
@@ -144,7 +144,8 @@ package final class RedirectStep: DirectStep {
             pipelineRequest.task.emit(
                 .redirected(to: request.url.withoutSecrets, response.status))
             var next = pipelineRequest
-            next.request = withoutHostHeaders(request, pipelineRequest)
+            next.request = withoutBoundFields(request, pipelineRequest)
+            if next.cache.isRevalidation { next.cache.isRevalidation = false }
             try pipelineRequest.encodeBody(of: &next.request)
             if pipelineRequest.configuration.redirectDecider != nil {
                 try HeaderBuilder.checkHeaders(
@@ -158,16 +159,21 @@ package final class RedirectStep: DirectStep {
         }
     }
 
-    /// Removes the host's configured headers if the origin changes.
+    /// Removes the fields for the redirected request alone: the host's configured headers if the origin changes, and
+    /// the conditions of the cache.
     ///
-    /// Values that a decider set are kept.
-    private static func withoutHostHeaders(
+    /// These refer to the stored response of the redirected URL: a 304 of another one would confirm a response that
+    /// nobody has (RFC 9111 §4.3.1). Values that a decider set are kept.
+    private static func withoutBoundFields(
         _ request: TransportRequest, _ pipelineRequest: PipelineRequest
     ) -> TransportRequest {
-        let bound = pipelineRequest.adaptation.boundHeaders
-        guard !bound.isEmpty, request.url.origin != pipelineRequest.request.url.origin else {
-            return request
+        var bound = pipelineRequest.adaptation.boundHeaders
+        if !bound.isEmpty, request.url.origin == pipelineRequest.request.url.origin { bound = [] }
+        // The cache adds conditions only to a request that has none.
+        if pipelineRequest.cache.isRevalidation {
+            bound.formUnion([.ifNoneMatch, .ifModifiedSince])
         }
+        guard !bound.isEmpty else { return request }
         var request = request
         request.headers = HTTPFields(
             request.headers.filter { field in
