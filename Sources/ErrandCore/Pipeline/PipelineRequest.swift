@@ -54,6 +54,8 @@ package struct PipelineRequest: Sendable {
         var adaptation = Adaptation()
         var earlier = EarlierAttempts()
         var cache = CacheUse()
+        /// `CacheStep`: the redirected responses to an unsafe request.
+        var unsafeHops: UnsafeHops?
         /// `DownloadStep`: the download.
         var download: DownloadSession?
         /// `DownloadAttemptStep`: the destination of the response body.
@@ -93,6 +95,12 @@ package struct PipelineRequest: Sendable {
     package var cache: CacheUse {
         get { memory?.value.cache ?? CacheUse() }
         set { change { $0.cache = newValue } }
+    }
+
+    /// The redirected responses to an unsafe request; `nil` if it invalidates no stored responses.
+    var unsafeHops: UnsafeHops? {
+        get { memory?.value.unsafeHops }
+        set { change { $0.unsafeHops = newValue } }
     }
 
     /// The download of the request, over all its attempts.

@@ -49,8 +49,9 @@ package final class CacheStep: OptionalStep {
             transaction.invalidate(after: response)
             return response
         } catch {
-            // The server has performed the request, even if validation rejected its response.
-            if let response = error.response { transaction.invalidate(after: response) }
+            // The server has performed the request, even if validation rejected its response, or if it redirected and
+            // the target did not respond.
+            transaction.invalidate(after: error.response)
             throw error
         }
     }
@@ -114,14 +115,17 @@ package final class CacheStep: OptionalStep {
                 "ignoresCache and the cache policy .cacheOnly exclude each other. Remove one of the two."
             )
         }
+        let mayInvalidate =
+            CacheInvalidation.mayChange(pipelineRequest.request.method)
+            && (rules.policy == .http || refresher.presence.isUsed)
         return CacheTransaction(
-            pipelineRequest: pipelineRequest, rules: rules,
+            pipelineRequest: mayInvalidate
+                ? pipelineRequest.changed { $0.unsafeHops = UnsafeHops() } : pipelineRequest,
+            rules: rules,
             entries: CacheEntries(
                 store: store, writes: writes,
                 ticket: TaskID.ticket(of: pipelineRequest.task.id)),
-            validate: validate,
-            mayInvalidate: CacheInvalidation.mayChange(pipelineRequest.request.method)
-                && (rules.policy == .http || refresher.presence.isUsed))
+            validate: validate, mayInvalidate: mayInvalidate)
     }
 }
 
@@ -196,12 +200,12 @@ final class CacheTransaction: Sendable {
     }
 
     /// Removes the stored responses that the request invalidates (RFC 9111 §4.4).
-    func invalidate(after response: Response) {
-        guard response.source == .network else { return }
-        let addresses = CacheInvalidation.addresses(
-            target: pipelineRequest.request.url, status: response.statusCode,
-            headers: response.headers)
-        for address in addresses {
+    ///
+    /// - Parameter response: The last response; `nil` if there is none, perhaps after redirects.
+    func invalidate(after response: Response?) {
+        let addresses = pipelineRequest.unsafeHops?.addresses(
+            and: response, to: pipelineRequest.request.url)
+        for address in addresses ?? [] {
             let keys = CacheKeyBuilder.httpKeys(for: address, identity: rules.identity)
             var digests: Set<String?> = [nil]
             if rules.identity == nil, let credentials = pipelineRequest.cache.credentials {

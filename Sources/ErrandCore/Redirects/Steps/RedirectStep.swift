@@ -76,6 +76,9 @@ package final class RedirectStep: DirectStep {
                 return response
             }
             fragment = RedirectDecision.fragment(after: response, inheriting: fragment)
+            pipelineRequest.unsafeHops?.followed(
+                response, from: pipelineRequest.request, to: nextRequest.request,
+                attempt: pipelineRequest.attempt)
             pipelineRequest = nextRequest
             do {
                 response = try await next(pipelineRequest)
