@@ -33,6 +33,8 @@ package final class DownloadSession: Sendable {
         var serverDigests: [DownloadedFile.Digest] = []
         /// The URL that replaces the requested one.
         var url: HTTPURL?
+        /// Whether an attempt had another URL than the recorded one: the bytes may be those of that URL.
+        var hasOtherURL = false
         /// The number of replacements since ``bytesAtRefresh`` grew.
         var refreshes = 0
         /// The greatest number of bytes that were present at a replacement.
@@ -98,8 +100,8 @@ package final class DownloadSession: Sendable {
     }
     /// The name that the response gives to the file in a folder.
     package var name: String? { state.withLock { $0.chosen.name } ?? file.journal?.name }
-    /// The URL of the next request.
-    package var currentURL: HTTPURL { state.withLock { $0.url } ?? url }
+    /// The URL that replaces those of the requests; `nil` if there is none.
+    package var replacementURL: HTTPURL? { state.withLock { $0.url } }
 
     // MARK: - Attempts
 
@@ -129,21 +131,24 @@ package final class DownloadSession: Sendable {
 
     /// Plans an attempt.
     ///
-    /// - Parameter isRestart: Whether the bytes that are present are not used.
-    package func beginAttempt(isRestart: Bool = false) {
+    /// - Parameters:
+    ///   - requested: The URL of its requests, if there is no replacement. Request processors may have changed it.
+    ///   - isRestart: Whether the bytes that are present are not used.
+    package func beginAttempt(at requested: HTTPURL, isRestart: Bool = false) {
         let start = start()
         let written = file.isSegmented ? file.written : ByteRanges([0..<start.offset])
         let journal = file.journal
         state.withLock { state in
             (state.end, state.response, state.version) = (nil, nil, nil)
             state.refusal = nil
+            if state.url != nil || requested != url { state.hasOtherURL = true }
             if state.allowsResume, !isRestart, let journal,
                 case .resume(_, let validator, let total) = start
             {
                 state.version = DownloadVersion(
                     validator: validator, isWeak: journal.isWeak, total: total,
                     overlap: plan.weakValidatorOverlap,
-                    isOtherURL: journal.url != url.string || state.url != nil)
+                    isOtherURL: journal.url != url.string || state.hasOtherURL)
             }
             state.planner = SegmentPlanner(
                 written: state.version == nil ? ByteRanges() : written,

@@ -27,7 +27,7 @@ import Testing
         let session = DownloadSession(
             plan, destination, try PartFile(destination), url: url, began: .zero)
         try await session.begin(allowsResume: true)
-        session.beginAttempt()
+        session.beginAttempt(at: url)
         return session
     }
 
@@ -65,7 +65,7 @@ import Testing
         }
         let lost = RequestError(.connectionLost, stage: .transport, "The connection was lost.")
         for request in [first, second] { #expect(end(request, lost, session) == nil) }
-        session.beginAttempt()
+        session.beginAttempt(at: url)
         let third = try #require(await session.next())
         let resumed = accept(third, 206, [.contentRange: "bytes 300-99999/100000"], session)
         #expect(resumed == [[300, 100_000]])

@@ -33,7 +33,7 @@ private struct Attempt: Sendable {
         var mayRestart = true
         var isRestart = false
         while true {
-            session.beginAttempt(isRestart: isRestart)
+            session.beginAttempt(at: pipelineRequest.request.url, isRestart: isRestart)
             isRestart = false
             await receive()
             switch session.takeEnd() {
@@ -73,7 +73,9 @@ private struct Attempt: Sendable {
     private func work(_ pipelineRequest: PipelineRequest) async {
         while let segment = await session.next() {
             let sink = FileSink(session, segment, pipelineRequest.task)
-            var request = pipelineRequest.moved(to: session.currentURL)
+            // Without a replacement, the request has the URL that its processors made for this attempt.
+            var request =
+                session.replacementURL.map { pipelineRequest.moved(to: $0) } ?? pipelineRequest
             request.sink = sink
             segment.apply(to: &request.request.headers)
             let result: Result<Response, RequestError>
@@ -125,7 +127,7 @@ extension RequestError {
 }
 
 extension PipelineRequest {
-    /// The request with another URL, without credentials if that has another origin.
+    /// The request with another URL, without credentials if that has another origin, as after a redirect.
     fileprivate func moved(to url: HTTPURL) -> PipelineRequest {
         guard request.url != url else { return self }
         var moved = self
@@ -135,6 +137,7 @@ extension PipelineRequest {
             moved.request.headers = RedirectDecision.headers(
                 of: moved.request, withoutCredentialsOf: request, bound: adaptation.boundHeaders)
             moved.adaptation.boundHeaders = []
+            moved.hasLeftOrigin = true
         }
         return moved
     }

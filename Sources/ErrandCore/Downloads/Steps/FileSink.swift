@@ -32,7 +32,8 @@ package final class FileSink: ResponseSink {
             request, head.status.code, head.headers, contentLength: head.contentLength,
             isAccepted: description.acceptsStatus(head.status.code)
                 && ResponseValidation.acceptsContentType(of: head, description: description),
-            final: state.withLock { $0.url } ?? session.currentURL, willContinue: willContinue)
+            final: state.withLock { $0.url } ?? session.replacementURL ?? session.url,
+            willContinue: willContinue)
         state.withLock { $0.acceptance = acceptance }
         return acceptance.result
     }
