@@ -258,9 +258,13 @@ extension RequestDescription {
     @inline(__always) package var isDownload: Bool { hasRareMembers && download != nil }
 
     /// Whether the cache key is needed.
+    ///
+    /// Own arguments of the key count under the policy of the configuration, too.
     package var needsKey: Bool {
         cacheSeconds > 0
-            || hasRareMembers && (sending.duplicates != .allow || cache.policy != nil)
+            || hasRareMembers
+                && (sending.duplicates != .allow || cache.policy != nil
+                    || cache.arguments != nil)
     }
 
     /// Whether the key of the whole request is needed: ``CachePolicy/http`` has keys of its own.

@@ -161,6 +161,24 @@ import Testing
         #expect(second.source == .cacheFresh && second.headers[.age] == "23")
     }
 
+    @Test(arguments: [true, false])
+    func argumentsOfTheKeyApplyUnderEveryPolicy(isOwn: Bool) async throws {
+        let fixture = AgentFixture { if !isOwn { $0.cachePolicy = .http } }
+        fixture.transport.on(
+            .get, "/a",
+            ScriptedResponse(headers: [.cacheControl: "max-age=60"], body: Data("a".utf8)))
+        for nonce in 0..<3 {
+            let endpoint = InlineRequest("a") {
+                $0.arguments = ["q": "x", "nonce": nonce]
+                $0.cache.arguments = ["q": "x"]
+                $0.cache.writesAsynchronously = false
+                if isOwn { $0.cache.policy = .http }
+            }
+            let response = try await endpoint.send(on: fixture.agent)
+            #expect(response.source == (nonce == 0 ? .network : .cacheFresh))
+        }
+    }
+
     @Test func requestWithBodyBypassesTheCache() async throws {
         server.headers = [.cacheControl: "max-age=60"]
         _ = try await get()
