@@ -137,6 +137,20 @@ nonisolated struct Order: Codable, Sendable {
         case id, pet, note, receipt
     }
 
+    init(
+        id: UUID,
+        pet: Int64,
+        note: String? = nil,
+        receipt: Data? = nil,
+        additionalProperties: [String: String] = [:]
+    ) {
+        self.id = id
+        self.pet = pet
+        self.note = note
+        self.receipt = receipt
+        self.additionalProperties = additionalProperties
+    }
+
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         id = try container.decode(UUID.self, forKey: .id)

@@ -314,6 +314,11 @@ import Testing
                         case theName = "the_name"
                     }
 
+                    init(theName: String, additionalProperties: [String: Int] = [:]) {
+                        self.theName = theName
+                        self.additionalProperties = additionalProperties
+                    }
+
                     init(from decoder: any Decoder) throws {
                         let container = try decoder.container(keyedBy: CodingKeys.self)
                         theName = try container.decode(String.self, forKey: .theName)

@@ -129,7 +129,7 @@ enum SwiftName {
         "decoder",
         "output", "outputResult", "makeDescription", "serverSentEvents", "debugDescription",
         "events",
-        "lines", "self", "init", "Self", "shape", "bodyShape", "formFields",
+        "lines", "pagination", "self", "init", "Self", "shape", "bodyShape", "formFields",
     ]
 
     /// Members that a property of a model must not have.

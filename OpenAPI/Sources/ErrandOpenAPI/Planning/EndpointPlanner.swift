@@ -408,11 +408,12 @@ struct EndpointPlanner {
     }
 
     private mutating func fields(
-        of content: Operation.Content, _ endpoint: inout Endpoint
+        of content: Operation.Content, _ endpoint: inout Endpoint, besides local: String? = nil
     ) -> [(name: String, property: Endpoint.Property)]? {
         guard let schema = content.schema else { return nil }
         let (_, shape, _) = types.shapes.resolved(schema)
         guard case .object(let object) = shape else { return nil }
+        if let local { _ = names.take(local) }
         return object.properties.compactMap { key, member in
             let (found, _, _) = types.shapes.resolved(member)
             if member.isReadOnly || found.isReadOnly { return nil }
@@ -476,7 +477,8 @@ struct EndpointPlanner {
     private mutating func planMultipart(
         _ content: Operation.Content, _ body: Operation.Body, _ endpoint: inout Endpoint
     ) {
-        guard let fields = fields(of: content, &endpoint) else {
+        // The body has a variable `parts`.
+        guard let fields = fields(of: content, &endpoint, besides: "parts") else {
             let property = Endpoint.Property(
                 name: names.take("parts"), type: .array(.binary), isOptional: false,
                 special: "[HTTPBody.Part]",
@@ -573,7 +575,9 @@ struct EndpointPlanner {
                 return .json(.builtin("JSON"), isOptional: false)
             }
             let name = outputName(of: response, schema, of: successes)
-            let use = types.use(of: schema, context(endpoint, name, .response))
+            var context = context(endpoint, name, .response)
+            context.isOutput = name == "Output"
+            let use = types.use(of: schema, context)
             if use.type == .binary { return .data }
             return .json(use.type, isOptional: use.isNullable)
         }

@@ -19,10 +19,12 @@ final class TypePlanner {
         var direction: Direction
         /// Whether it is a parameter or a field of a form, whose lists have no null.
         var isArgument = false
+        /// Whether it is the JSON of the only response, whose inline type is the `Output` of the endpoint.
+        var isOutput = false
 
         func named(_ name: String, in parent: String) -> Context {
             var context = self
-            (context.name, context.parent) = (name, parent)
+            (context.name, context.parent, context.isOutput) = (name, parent, false)
             return context
         }
     }
@@ -97,11 +99,13 @@ final class TypePlanner {
     }
 
     /// A name in a type that is no name at the top level.
-    private func nestedName(_ name: String, _ parent: String, in owner: Owner) -> String {
-        let isOutput = name == "Output" && owner.isEndpoint
+    private func nestedName(
+        _ name: String, _ parent: String, in owner: Owner, isOutput: Bool
+    ) -> String {
         if isOutput, !owner.nested.contains(where: { $0.name == name }) { return name }
-        // A type in another one cannot be named `Type`.
-        let first = name == "Type" ? "Kind" : name
+        // A type in another one cannot be named `Type`, and one without a capital has the name of its member.
+        let hasCapital = name.first?.isUppercase ?? false
+        let first = name == "Type" ? "Kind" : hasCapital ? name : owner.name + name
         // The name of a parent that makes the name too long for a line says nothing.
         let long = parent + name
         for candidate in [first, long.count > 60 ? name + "Object" : long, owner.name + name]
@@ -277,7 +281,10 @@ final class TypePlanner {
         let parent =
             container === context.owner ? context.parent : container?.name ?? context.parent
         let name =
-            container.map { nestedName(context.name, parent, in: $0) } ?? topName(context.name)
+            container.map {
+                nestedName(
+                    context.name, parent, in: $0, isOutput: context.isOutput && $0.isEndpoint)
+            } ?? topName(context.name)
         let declaration = Declaration(key: key, name: name, owner: container)
         declarations[key] = declaration
         planned.insert(key)

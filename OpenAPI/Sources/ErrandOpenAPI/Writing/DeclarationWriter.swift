@@ -79,7 +79,10 @@ struct DeclarationWriter {
                 "[String: \(names.name(additional, in: owner))] = [:]")
         }
         writeKeys(structure, to: &text)
-        if !access.isEmpty { writeInitializer(structure, owner, to: &text) }
+        // A structure that reads itself has no initializer of its members.
+        if !access.isEmpty || structure.additional != nil {
+            writeInitializer(structure, owner, to: &text)
+        }
         if let additional = structure.additional {
             writeOpenCoding(structure, names.name(additional, in: owner), owner, to: &text)
         } else if writesNull {
@@ -120,7 +123,7 @@ struct DeclarationWriter {
         _ structure: Declaration.Structure, _ owner: Owner?, to text: inout Text
     ) {
         text.separate()
-        text.document("Creates a value.")
+        if !access.isEmpty { text.document("Creates a value.") }
         var parameters = structure.properties.map { property in
             let value = property.value ?? (property.isOptional ? "nil" : nil)
             return "\(SwiftName.escaped(property.name)): \(type(property, owner))"
@@ -159,9 +162,8 @@ struct DeclarationWriter {
                 let name = names.name(property.type, in: owner)
                 let type = property.isIndirect ? "Indirect<\(name)>" : name
                 let call = property.isOptional ? "decodeIfPresent" : "decode"
-                let escaped = SwiftName.escaped(property.name)
                 text.list(
-                    "\(escaped) = try container.\(call)(",
+                    "\(Self.member(property)) = try container.\(call)(",
                     ["\(type).self", "forKey: .\(property.name)"], ")")
             }
             text.list(
@@ -174,6 +176,12 @@ struct DeclarationWriter {
             writeMembers(structure, to: &text)
             text.add("try MemberKey.encode(additionalProperties, to: encoder)")
         }
+    }
+
+    /// A member in its coding, which has variables of its own.
+    private static func member(_ property: Declaration.Property) -> String {
+        let isVariable = ["container", "decoder", "encoder"].contains(property.name)
+        return isVariable ? "self.\(property.name)" : SwiftName.escaped(property.name)
     }
 
     private func writeEncoding(_ structure: Declaration.Structure, to text: inout Text) {
@@ -190,9 +198,9 @@ struct DeclarationWriter {
         guard !structure.properties.isEmpty else { return }
         text.add("var container = encoder.container(keyedBy: CodingKeys.self)")
         for property in structure.properties {
-            let name = SwiftName.escaped(property.name)
             let call = property.isOptional && !property.writesNull ? "encodeIfPresent" : "encode"
-            text.list("try container.\(call)(", [name, "forKey: .\(property.name)"], ")")
+            text.list(
+                "try container.\(call)(", [Self.member(property), "forKey: .\(property.name)"], ")")
         }
     }
 

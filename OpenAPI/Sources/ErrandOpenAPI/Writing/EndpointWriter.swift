@@ -446,13 +446,25 @@ struct EndpointWriter {
             if let pair = pairs.first { text.assign("headers[.cookie]", pair) }
             return
         }
-        text.list("let cookies: [String?] = [", pairs, "]")
-        let value = "cookies.compactMap { $0 }.joined(separator: \"; \")"
+        var scope = NameScope(Set(endpoint.cookies.map(\.property.name)))
+        let (cookies, cookie) = (
+            scope.take("cookies", "allCookies"), scope.take("cookie", "cookieText")
+        )
+        let line = "let \(cookies): [String?] = [\(pairs.joined(separator: ", "))]"
+        // The formatter leaves one column free.
+        if text.fits(line + " ") {
+            text.add(line)
+        } else {
+            text.add("let \(cookies): [String?] = [")
+            text.indented { text in for pair in pairs { text.add(pair + ",") } }
+            text.add("]")
+        }
+        let value = "\(cookies).compactMap { $0 }.joined(separator: \"; \")"
         if endpoint.cookies.contains(where: { !$0.property.isOptional }) {
             text.add("headers[.cookie] = \(value)")
         } else {
-            text.add("let cookie = \(value)")
-            text.add("if !cookie.isEmpty { headers[.cookie] = cookie }")
+            text.add("let \(cookie) = \(value)")
+            text.add("if !\(cookie).isEmpty { headers[.cookie] = \(cookie) }")
         }
     }
 

@@ -34,20 +34,21 @@ struct ServiceWriter {
                 text.add(
                     "\(access)static let \(agent) = RequestAgent(configuration: configuration())")
             }
-            writeServers(to: &text)
+            var scope = NameScope(Set(agents + ["agent", "configuration", "hosts"]))
+            writeServers(to: &text, &scope)
             writeConfiguration(to: &text)
-            for scheme in api.schemes { write(scheme, to: &text) }
+            _ = scope.take("server")
+            for scheme in api.schemes { write(scheme, to: &text, &scope) }
         }
         writeBaseClass(to: &text)
     }
 
     // MARK: - Servers
 
-    private func writeServers(to text: inout Text) {
-        var scope = NameScope(["agent", "configuration", "hosts"])
+    private func writeServers(to text: inout Text, _ scope: inout NameScope) {
         for (position, server) in api.servers.enumerated() where server.url.contains("://") {
             let base = position == 0 ? "server" : Self.name(of: server)
-            let name = scope.take(base, base + "Server")
+            let name = SwiftName.escaped(scope.take(base, base + "Server"))
             text.separate()
             var parameters: [String] = []
             var url = Text.escaped(server.url)
@@ -187,16 +188,16 @@ struct ServiceWriter {
 
     // MARK: - Credentials
 
-    private func write(_ scheme: API.SecurityScheme, to text: inout Text) {
-        let base = SwiftName.member(scheme.name)
-        let name = SwiftName.escaped(
-            ["agent", "configuration", "hosts", "server"].contains(base) || agents.contains(base)
-                ? base + "Scheme" : base)
+    private func write(
+        _ scheme: API.SecurityScheme, to text: inout Text, _ scope: inout NameScope
+    ) {
         switch scheme.kind {
         case .http(let other) where other != "digest": return
         case .mutualTLS: return
         default: text.separate()
         }
+        let base = SwiftName.member(scheme.name)
+        let name = SwiftName.escaped(scope.take(base, base + "Scheme"))
         let head = "\(access)static func \(name)("
         let result = ") -> some Authenticator {"
         func document(_ sentence: String) {

@@ -2,6 +2,49 @@
 
 import Errand
 
+/// The names of its members are those of variables of its coding.
+nonisolated struct Box: Codable, Sendable {
+    var container: String
+    var decoder: String
+    var encoder: Int?
+    /// The members without a property.
+    var additionalProperties: [String: JSON] = [:]
+
+    private enum CodingKeys: String, CodingKey, CaseIterable {
+        case container, decoder, encoder
+    }
+
+    init(
+        container: String,
+        decoder: String,
+        encoder: Int? = nil,
+        additionalProperties: [String: JSON] = [:]
+    ) {
+        self.container = container
+        self.decoder = decoder
+        self.encoder = encoder
+        self.additionalProperties = additionalProperties
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.container = try container.decode(String.self, forKey: .container)
+        self.decoder = try container.decode(String.self, forKey: .decoder)
+        self.encoder = try container.decodeIfPresent(Int.self, forKey: .encoder)
+        additionalProperties = try MemberKey.members(
+            of: decoder,
+            besides: CodingKeys.allCases.map(\.rawValue))
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(self.container, forKey: .container)
+        try container.encode(self.decoder, forKey: .decoder)
+        try container.encodeIfPresent(self.encoder, forKey: .encoder)
+        try MemberKey.encode(additionalProperties, to: encoder)
+    }
+}
+
 nonisolated struct Closed: Codable, Sendable {
     var name: String?
 }
@@ -15,6 +58,12 @@ nonisolated struct Open: Codable, Sendable {
 
     private enum CodingKeys: String, CodingKey, CaseIterable {
         case name, `class`
+    }
+
+    init(name: String, `class`: String? = nil, additionalProperties: [String: Double] = [:]) {
+        self.name = name
+        self.class = `class`
+        self.additionalProperties = additionalProperties
     }
 
     init(from decoder: any Decoder) throws {
@@ -41,6 +90,7 @@ nonisolated struct Words: Codable, Sendable {
     var free: [String: JSON]?
     var open: Open
     var closed: Closed
+    var box: Box?
     var patterns: [String: String]?
 
     struct Entry: Codable, Sendable {

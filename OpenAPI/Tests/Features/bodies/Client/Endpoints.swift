@@ -70,6 +70,7 @@ final class SendParts: UploadRequest, VoidOutput {
     }
 
     let file: HTTPBody.Part
+    let partsField: String?
     let more: [HTTPBody.Part]?
     let title: String?
     let tags: [String]?
@@ -79,6 +80,7 @@ final class SendParts: UploadRequest, VoidOutput {
 
     init(
         file: HTTPBody.Part,
+        partsField: String? = nil,
         more: [HTTPBody.Part]? = nil,
         title: String? = nil,
         tags: [String]? = nil,
@@ -87,6 +89,7 @@ final class SendParts: UploadRequest, VoidOutput {
         note: String? = nil
     ) {
         self.file = file
+        self.partsField = partsField
         self.more = more
         self.title = title
         self.tags = tags
@@ -99,6 +102,7 @@ final class SendParts: UploadRequest, VoidOutput {
     override var method: HTTPMethod { .post }
     override var body: HTTPBody? {
         var parts: [HTTPBody.Part] = []
+        if let partsField { parts.append(.text("parts", partsField)) }
         parts.append(file.named("file"))
         for item in more ?? [] { parts.append(item.named("more")) }
         if let title { parts.append(.text("title", title)) }

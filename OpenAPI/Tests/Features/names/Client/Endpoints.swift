@@ -52,3 +52,113 @@ final class GetUsersByUserIdKeys: NamesRequest, DecodableOutput {
 
     override var url: EndpointURL { "users/\(userId)/keys" }
 }
+
+/// GET `/report`.
+final class ListReport: NamesRequest, DecodableOutput {
+    typealias Output = [String]
+
+    let page: Int?
+    let paginationParameter: String?
+
+    init(page: Int? = nil, paginationParameter: String? = nil) {
+        self.page = page
+        self.paginationParameter = paginationParameter
+    }
+
+    override var url: EndpointURL { "report" }
+    override var arguments: Arguments? { ["page": page, "pagination": paginationParameter] }
+
+    /// The rule for the request of the next page.
+    var pagination: Pagination { .number("page") }
+
+    /// The pages of the list.
+    func pages(
+        limit: Int? = nil, on agent: RequestAgent? = nil
+    ) -> some AsyncSequence<Output, RequestError> {
+        pages(pagination, limit: limit, on: agent)
+    }
+
+    /// The items of all pages.
+    func items(
+        limit: Int? = nil, on agent: RequestAgent? = nil
+    ) -> some AsyncSequence<String, RequestError> {
+        items(pagination, limit: limit, on: agent)
+    }
+}
+
+/// PUT `/report`.
+final class MakeReport: NamesRequest, VoidOutput {
+    struct MakeReportOutput: RawRepresentable, Hashable, Codable, Sendable, ArgumentValue {
+        var rawValue: String
+
+        static let pdf = Self(rawValue: "pdf")
+        static let csv = Self(rawValue: "csv")
+    }
+
+    struct MakeReport形式: RawRepresentable, Hashable, Codable, Sendable, ArgumentValue {
+        var rawValue: String
+
+        static let a = Self(rawValue: "a")
+        static let b = Self(rawValue: "b")
+    }
+
+    let outputParameter: MakeReportOutput?
+    let 形式: MakeReport形式?
+    let cookies: String?
+    let cookie: String?
+
+    init(
+        outputParameter: MakeReportOutput? = nil,
+        形式: MakeReport形式? = nil,
+        cookies: String? = nil,
+        cookie: String? = nil
+    ) {
+        self.outputParameter = outputParameter
+        self.形式 = 形式
+        self.cookies = cookies
+        self.cookie = cookie
+    }
+
+    override var url: EndpointURL { "report" }
+    override var method: HTTPMethod { .put }
+    override var arguments: Arguments? { ["output": outputParameter, "形式": 形式] }
+    override var headers: HTTPFields {
+        var headers = super.headers
+        let allCookies: [String?] = [
+            cookies.map { "cookies=\($0)" },
+            cookie.map { "cookie=\($0)" },
+        ]
+        let cookieText = allCookies.compactMap { $0 }.joined(separator: "; ")
+        if !cookieText.isEmpty { headers[.cookie] = cookieText }
+        return headers
+    }
+}
+
+/// POST `/report`.
+final class GetReport: NamesRequest, DecodableOutput {
+    struct Content: Codable, Sendable {
+        var output: ContentOutput?
+    }
+
+    struct ContentOutput: Codable, Sendable {
+        var a: String?
+    }
+
+    struct Output: Codable, Sendable {
+        var output: OutputOutput?
+    }
+
+    struct OutputOutput: Codable, Sendable {
+        var b: String?
+    }
+
+    let content: Content?
+
+    init(content: Content? = nil) {
+        self.content = content
+    }
+
+    override var url: EndpointURL { "report" }
+    override var method: HTTPMethod { .post }
+    override var body: HTTPBody? { content.map { .json($0) } }
+}

@@ -6,6 +6,14 @@ nonisolated struct ComExampleUserList: Codable, Sendable {
     var a: String?
 }
 
+nonisolated struct Letters: Codable, Sendable {
+    var 属性: Letters属性?
+
+    struct Letters属性: Codable, Sendable {
+        var a: String?
+    }
+}
+
 nonisolated struct NamesError: Codable, Sendable {
     var selfValue: String
     var initValue: String
