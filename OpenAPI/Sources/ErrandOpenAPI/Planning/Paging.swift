@@ -44,7 +44,9 @@ struct Paging {
         of endpoint: Endpoint, _ page: Declaration.Structure?, itemsKey: String?
     ) -> String? {
         if let stated = endpoint.operation.pagination { return Self.rule(stated, itemsKey) }
-        let queries = endpoint.operation.parameters.filter { $0.location == .query }.map(\.name)
+        let parameters = endpoint.operation.parameters.filter { $0.location == .query }
+        let queries = parameters.map(\.name)
+        let numbers = parameters.filter(isNumber).map(\.name)
         if let page {
             if let cursor = queries.first(where: Self.cursors.contains),
                 let path = path(to: Self.nextCursors, in: page) ?? path(toNext: cursor, in: page)
@@ -56,6 +58,27 @@ struct Paging {
                 return
                     #".cursor("after") { $0.json["has_more"].bool == true ? $0.json["last_id"].string : nil }"#
             }
+            if queries.contains("starting_after"), keys.contains("has_more"), let itemsKey,
+                case .array(let item)? = page.properties.first(where: { $0.key == itemsKey })?.type,
+                hasIdentifier(item)
+            {
+                return """
+                    .cursor("starting_after") { response in
+                        guard response.json["has_more"].bool == true else { return nil }
+                        return response.json[\(Text.literal(itemsKey))].array?.last?["id"].string
+                    }
+                    """
+            }
+            // A page that is named by text.
+            if let name = queries.first(where: {
+                Self.numbers.contains($0) && !numbers.contains($0)
+            }),
+                page.properties.contains(where: {
+                    $0.key == "next_page" && $0.type == .builtin("String")
+                })
+            {
+                return ".cursor(\(Text.literal(name)), at: [\"next_page\"])"
+            }
             if let link = page.properties.first(where: { Self.nextLinks.contains($0.key) }) {
                 return "Pagination { response, _ in response.json[\(Text.literal(link.key))]"
                     + ".string.map { .url($0) } }"
@@ -65,15 +88,37 @@ struct Paging {
             return ".link"
         }
         let items = itemsKey.map { ", items: [\(Text.literal($0))]" } ?? ""
-        if let offset = queries.first(where: Self.offsets.contains) {
+        if let offset = numbers.first(where: Self.offsets.contains) {
             let total = page?.properties.first { Self.totals.contains($0.key) }
             let totalText = total.map { ", total: [\(Text.literal($0.key))]" } ?? ""
             return ".offset(\(Text.literal(offset))\(items)\(totalText))"
         }
-        if let number = queries.first(where: Self.numbers.contains) {
+        if let number = numbers.first(where: Self.numbers.contains) {
             return ".number(\(Text.literal(number))\(items))"
         }
         return nil
+    }
+
+    /// Whether the value of a parameter is a number.
+    private func isNumber(_ parameter: Operation.Parameter) -> Bool {
+        guard let schema = parameter.schema,
+            case .builtin(let name) = types.shapes.resolved(schema).shape
+        else { return false }
+        return ["Int", "Int64", "Double"].contains(name)
+    }
+
+    /// Whether items are objects with an `id` that is text.
+    private func hasIdentifier(_ item: SwiftType) -> Bool {
+        guard case .declared(let key) = item else { return false }
+        switch types.declarations[key]?.body {
+        case .structure(let structure):
+            return structure.properties.contains {
+                $0.key == "id" && $0.type == .builtin("String")
+            }
+        case .union(let union):
+            return !union.cases.isEmpty && union.cases.allSatisfy { hasIdentifier($0.type) }
+        default: return false
+        }
     }
 
     /// The rule that `x-errand-pagination` states.

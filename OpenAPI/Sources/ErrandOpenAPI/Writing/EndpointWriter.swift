@@ -672,7 +672,14 @@ struct EndpointWriter {
         guard let pages = endpoint.pages else { return }
         text.separate()
         text.document("The rule for the request of the next page.")
-        text.getter("\(access)var pagination: Pagination", pages.rule)
+        let lines = pages.rule.split(separator: "\n").map(String.init)
+        if lines.count == 1 {
+            text.getter("\(access)var pagination: Pagination", pages.rule)
+        } else {
+            text.block("\(access)var pagination: Pagination") { text in
+                for line in lines { text.add(line) }
+            }
+        }
         text.separate()
         text.document("The pages of the list.")
         writeSequence("pages", "Output", "pages(pagination, limit: limit, on: agent)", to: &text)

@@ -249,3 +249,104 @@ final class NoPages: ListsRequest, DecodableOutput {
 
     override var url: EndpointURL { "none" }
 }
+
+/// GET `/text`.
+final class ByText: ListsRequest, DecodableOutput {
+    struct Output: Codable, Sendable {
+        var data: [Item]
+        var nextPage: String?
+
+        enum CodingKeys: String, CodingKey {
+            case data
+            case nextPage = "next_page"
+        }
+    }
+
+    let page: String?
+
+    init(page: String? = nil) {
+        self.page = page
+    }
+
+    override var url: EndpointURL { "text" }
+    override var arguments: Arguments? { ["page": page] }
+
+    /// The rule for the request of the next page.
+    var pagination: Pagination { .cursor("page", at: ["next_page"]) }
+
+    /// The pages of the list.
+    func pages(
+        limit: Int? = nil, on agent: RequestAgent? = nil
+    ) -> some AsyncSequence<Output, RequestError> {
+        pages(pagination, limit: limit, on: agent)
+    }
+
+    /// The items of all pages.
+    func items(
+        limit: Int? = nil, on agent: RequestAgent? = nil
+    ) -> some AsyncSequence<Item, RequestError> {
+        items(pagination, limit: limit, on: agent) { $0.data }
+    }
+}
+
+/// GET `/unknown`.
+final class ByUnknownText: ListsRequest, DecodableOutput {
+    typealias Output = [Item]
+
+    let page: String?
+
+    init(page: String? = nil) {
+        self.page = page
+    }
+
+    override var url: EndpointURL { "unknown" }
+    override var arguments: Arguments? { ["page": page] }
+}
+
+/// GET `/last`.
+final class ByLastItem: ListsRequest, DecodableOutput {
+    struct Output: Codable, Sendable {
+        var data: [DataItem]
+        var hasMore: Bool
+
+        enum CodingKeys: String, CodingKey {
+            case data
+            case hasMore = "has_more"
+        }
+    }
+
+    struct DataItem: Codable, Sendable {
+        var id: String
+    }
+
+    let startingAfter: String?
+
+    init(startingAfter: String? = nil) {
+        self.startingAfter = startingAfter
+    }
+
+    override var url: EndpointURL { "last" }
+    override var arguments: Arguments? { ["starting_after": startingAfter] }
+
+    /// The rule for the request of the next page.
+    var pagination: Pagination {
+        .cursor("starting_after") { response in
+            guard response.json["has_more"].bool == true else { return nil }
+            return response.json["data"].array?.last?["id"].string
+        }
+    }
+
+    /// The pages of the list.
+    func pages(
+        limit: Int? = nil, on agent: RequestAgent? = nil
+    ) -> some AsyncSequence<Output, RequestError> {
+        pages(pagination, limit: limit, on: agent)
+    }
+
+    /// The items of all pages.
+    func items(
+        limit: Int? = nil, on agent: RequestAgent? = nil
+    ) -> some AsyncSequence<DataItem, RequestError> {
+        items(pagination, limit: limit, on: agent) { $0.data }
+    }
+}
