@@ -22,6 +22,41 @@ final class SchemaReader {
     /// The schema that a reference leads to.
     func target(of schema: Schema) -> Schema? { schema.reference.map(self.schema(at:)) }
 
+    /// The named schemas whose `allOf` refers to a schema, also by way of others, in order.
+    func subtypes(of place: Place) -> [Place] {
+        let direct = directSubtypes(in: place.file)
+        var found: Set<Place> = [place]
+        var open = [place]
+        while let base = open.popLast() {
+            for subtype in direct[base] ?? [] where found.insert(subtype).inserted {
+                open.append(subtype)
+            }
+        }
+        found.remove(place)
+        guard !found.isEmpty else { return [] }
+        return named(in: place.file).filter(found.contains)
+    }
+
+    private var subtypesOfFiles: [String: [Place: [Place]]] = [:]
+
+    private func named(in file: String) -> [Place] {
+        let components = Place(file: file, pointer: "").child("components").child("schemas")
+        return (documents.node(at: components)?.members ?? []).map { components.child($0.key) }
+    }
+
+    /// The named schemas of a file by those that their `allOf` refers to.
+    private func directSubtypes(in file: String) -> [Place: [Place]] {
+        if let known = subtypesOfFiles[file] { return known }
+        var subtypes: [Place: [Place]] = [:]
+        for place in named(in: file) {
+            for part in schema(at: place).allOf {
+                if let base = part.reference { subtypes[base, default: []].append(place) }
+            }
+        }
+        subtypesOfFiles[file] = subtypes
+        return subtypes
+    }
+
     private func read(_ node: Node, _ place: Place) -> Schema {
         let schema = Schema(place: place, node: Self.textual(node))
         guard node.members != nil else {
@@ -166,9 +201,7 @@ final class SchemaReader {
         if let property = node["discriminator"]?["propertyName"]?.string {
             let mapping = (node["discriminator"]?["mapping"]?.members ?? []).compactMap { member in
                 member.value.string.map { text in
-                    let isName = !text.contains("#") && !text.contains("/") && !text.contains(".")
-                    let reference = isName ? "#/components/schemas/\(text)" : text
-                    return (member.key, documents.target(of: reference, from: schema.place))
+                    (member.key, documents.target(ofMapping: text, from: schema.place))
                 }
             }
             schema.discriminator = .init(property: property, mapping: mapping)

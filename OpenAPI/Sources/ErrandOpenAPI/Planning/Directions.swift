@@ -54,6 +54,10 @@ struct Directions {
                 inner += mapping.map(\.target).filter { schemas.documents.node(at: $0) != nil }
                     .map(schemas.schema(at:))
             }
+            if let mapping = schema.discriminator?.mapping, mapping.isEmpty, schema.variants.isEmpty
+            {
+                inner += schemas.subtypes(of: schema.place).map(schemas.schema(at:))
+            }
             for child in inner {
                 targets[schema.place, default: []].insert(child.place)
                 if child.isReadOnly || child.isWriteOnly { directional.insert(schema.place) }

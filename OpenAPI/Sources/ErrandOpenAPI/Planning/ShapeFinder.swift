@@ -192,10 +192,20 @@ struct ShapeFinder {
         }
     }
 
-    /// The schemas of a mapping that consist of the schema itself.
+    /// The schemas of a mapping that consist of the schema itself; without a mapping, all named ones.
     private func subtypes(of schema: Schema) -> [Schema]? {
         guard schema.variants.isEmpty, let mapping = schema.discriminator?.mapping else {
             return nil
+        }
+        if mapping.isEmpty {
+            let subtypes = schemas.subtypes(of: schema.place).map { place in
+                let subtype = Schema(
+                    place: schema.place.child("+\(place.name)"),
+                    node: Node(value: .bool(true), line: 0))
+                subtype.reference = place
+                return subtype
+            }
+            return subtypes.isEmpty ? nil : subtypes
         }
         var seen: Set<Place> = []
         let targets = mapping.map(\.target).filter { target in
@@ -220,6 +230,12 @@ struct ShapeFinder {
         if schema.properties.isEmpty, schema.isAdditionalUnspecified || parts.count == 1 {
             if parts.count == 1 {
                 let (_, shape, _) = resolved(parts[0])
+                // A subtype that adds nothing has the members of its base.
+                let isSubtype = schemas.target(of: parts[0]).map { base in
+                    subtypes(of: base)?.contains { ($0.reference ?? $0.place) == schema.place }
+                        ?? false
+                }
+                if isSubtype ?? false { return .object(object(of: schema)) }
                 guard case .object(let object) = shape, !extra.isSubset(of: object.required) else {
                     return .same(parts[0])
                 }

@@ -469,8 +469,12 @@ final class TypePlanner {
                     text: variant.reference == nil
                         ? variant.documentation(of: hint) : nil))
         }
-        if let key, union.cases.allSatisfy({ !$0.values.isEmpty }), !union.cases.isEmpty {
-            let isInteger = union.cases[0].values[0].string == nil
+        let values = union.cases.flatMap(\.values)
+        let isInteger = values.allSatisfy { $0.int != nil }
+        // Values of several kinds are not read with one type.
+        if let key, union.cases.allSatisfy({ !$0.values.isEmpty }), !union.cases.isEmpty,
+            isInteger || values.allSatisfy({ $0.string != nil })
+        {
             union.discriminator = (key, SwiftName.member(key), isInteger)
         } else {
             union.cases = ranked(union.cases)
@@ -520,7 +524,14 @@ final class TypePlanner {
             let property = object.properties.first(where: { $0.name == key })
         {
             let (_, shape, _) = shapes.resolved(property.schema)
-            if case .enumeration(_, let cases) = shape { return cases.map(\.value) }
+            if case .enumeration(_, let cases) = shape {
+                // A member that is inherited may have the values of all variants.
+                let own = cases.map(\.value).filter {
+                    $0.string?.lowercased() == variant.reference?.name.lowercased()
+                }
+                let isInherited = discriminator?.mapping.isEmpty ?? false && cases.count > 1
+                return isInherited && !own.isEmpty ? own : cases.map(\.value)
+            }
         }
         // Without a mapping, the name of the schema is the value.
         if discriminator != nil, let place = variant.reference {
@@ -549,6 +560,28 @@ final class TypePlanner {
             candidates = candidates.map { $0.filter(keys.contains) } ?? keys
         }
         return candidates?.first
+    }
+
+    /// The structures of a union whose variants are tried, with the keys that not all of them have; empty if all have the same.
+    func rivals(
+        _ union: Declaration.Union
+    ) -> [(item: Declaration.Union.Case, keys: [String])] {
+        guard union.discriminator == nil else { return [] }
+        var objects: [(item: Declaration.Union.Case, keys: [String])] = []
+        for item in union.cases {
+            guard case .declared(let key) = item.type,
+                case .structure(let structure)? = declarations[key]?.body
+            else { continue }
+            objects.append((item, structure.properties.map(\.key)))
+        }
+        // If each has all keys of the next one, the order is the same for all values.
+        let isDecided = zip(objects, objects.dropFirst()).allSatisfy { object, next in
+            Set(object.keys).isSuperset(of: next.keys)
+        }
+        guard !isDecided else { return [] }
+        var shared = Set(objects.first?.keys ?? [])
+        for object in objects { shared.formIntersection(object.keys) }
+        return objects.map { ($0.item, $0.keys.filter { !shared.contains($0) }) }
     }
 
     /// The cases in the order in which they are tried: those that accept fewer values first.

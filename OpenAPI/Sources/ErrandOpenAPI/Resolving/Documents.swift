@@ -120,6 +120,14 @@ final class Documents {
         return Place(file: file, pointer: pointer)
     }
 
+    /// The place that a value of the `mapping` of a discriminator names: a component by its name, or a reference.
+    func target(ofMapping text: String, from place: Place) -> Place {
+        let named = Place(file: place.file, pointer: "").child("components").child("schemas")
+            .child(text)
+        let isName = !text.contains { "#/.".contains($0) }
+        return isName || node(at: named) != nil ? named : target(of: text, from: place)
+    }
+
     private var anchorsOfFiles: [String: [String: String]] = [:]
 
     /// The pointers of the anchors of a file.

@@ -325,7 +325,22 @@ struct DeclarationWriter {
             return
         }
         text.add("let container = try decoder.singleValueContainer()")
-        for (position, item) in union.cases.enumerated() {
+        var cases = union.cases
+        let objects = names.planner.rivals(union)
+        if !objects.isEmpty {
+            // The single values and lists before the objects, and what is tried after them.
+            let end = cases.firstIndex { $0.name == objects[0].item.name } ?? 0
+            for item in cases[..<end] {
+                writeAttempt(item, owner, to: &text)
+            }
+            writeRivals(objects, owner, to: &text)
+            cases.removeFirst(end + objects.count)
+        }
+        guard !cases.isEmpty else {
+            text.add("self = .other(try container.decode(JSON.self))")
+            return
+        }
+        for (position, item) in cases.enumerated() {
             let name = names.name(item.type, in: owner)
             let word = position == 0 ? "if" : "} else if"
             let line = "\(word) let value = try? container.decode(\(name).self) {"
@@ -341,5 +356,67 @@ struct DeclarationWriter {
         text.add("} else {")
         text.indented { $0.add("self = .other(try container.decode(JSON.self))") }
         text.add("}")
+    }
+
+    /// Writes an attempt to read one variant.
+    private func writeAttempt(
+        _ item: Declaration.Union.Case, _ owner: Owner?, to text: inout Text
+    ) {
+        let name = names.name(item.type, in: owner)
+        let line = "if let value = try? container.decode(\(name).self) {"
+        if text.fits(line) {
+            text.add(line)
+        } else {
+            text.add("if let value = try? container.decode(")
+            text.indented { $0.add("\(name).self)") }
+            text.add("{")
+        }
+        text.indented { text in
+            text.list("self = .\(item.name)(", ["value"], ")")
+            text.add("return")
+        }
+        text.add("}")
+    }
+
+    /// Writes the attempts to read objects: those first that know most members.
+    private func writeRivals(
+        _ objects: [(item: Declaration.Union.Case, keys: [String])], _ owner: Owner?,
+        to text: inout Text
+    ) {
+        text.add("// The variants with the names of most members come first.")
+        text.add("let names: [[String]] = [")
+        text.indented { text in
+            for (_, keys) in objects {
+                let literals = keys.map { Text.literal($0) }
+                let line = "[\(literals.joined(separator: ", "))],"
+                if text.fits(line) || keys.isEmpty {
+                    text.add(line)
+                    continue
+                }
+                text.add("[")
+                text.indented { text in
+                    var line = ""
+                    for literal in literals {
+                        if !line.isEmpty, !text.fits("\(line) \(literal),") {
+                            text.add(line)
+                            line = ""
+                        }
+                        line += (line.isEmpty ? "" : " ") + literal + ","
+                    }
+                    text.add(line)
+                }
+                text.add("],")
+            }
+        }
+        text.add("]")
+        text.block("for variant in try container.decode(JSON.self).order(ofVariants: names)") {
+            text in
+            text.add("switch variant {")
+            for (position, object) in objects.enumerated() {
+                text.add(position + 1 < objects.count ? "case \(position):" : "default:")
+                text.indented { writeAttempt(object.item, owner, to: &$0) }
+            }
+            text.add("}")
+        }
     }
 }

@@ -172,9 +172,7 @@ struct SchemaText {
             var targets = Node.Members()
             for (value, target) in mapping {
                 guard let text = target.string else { continue }
-                let isName = !text.contains("#") && !text.contains("/") && !text.contains(".")
-                let full = isName ? "#/components/schemas/\(text)" : text
-                let target = documents.target(of: full, from: place)
+                let target = documents.target(ofMapping: text, from: place)
                 targets.set(reference(to: target, direction), for: value)
             }
             result.set(Node(value: .object(targets), line: 0), for: "mapping")

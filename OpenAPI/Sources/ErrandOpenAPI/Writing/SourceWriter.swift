@@ -251,6 +251,9 @@ struct SourceWriter {
         var parts: Set<SupportWriter.Part> = []
         if plan.types.usesFullDate { parts.insert(.fullDate) }
         for declaration in plan.types.declarations.values {
+            if case .union(let union) = declaration.body, !plan.types.rivals(union).isEmpty {
+                parts.insert(.variants)
+            }
             guard case .structure(let structure) = declaration.body else { continue }
             if structure.additional != nil { parts.insert(.members) }
             if structure.properties.contains(where: \.isIndirect) { parts.insert(.indirect) }

@@ -1,6 +1,8 @@
 /// Writes the types that models of some documents need.
 enum SupportWriter {
-    enum Part: CaseIterable { case indirect, fullDate, members, events, parts, json, lists, paths }
+    enum Part: CaseIterable {
+        case indirect, fullDate, members, variants, events, parts, json, lists, positions, paths
+    }
 
     static func write(_ parts: Set<Part>, _ access: String, to text: inout Text) {
         for part in Part.allCases where parts.contains(part) {
@@ -138,6 +140,17 @@ enum SupportWriter {
                 }
             }
             """
+        case .variants:
+            """
+            nonisolated extension JSON {
+                /// The positions of variants, those first that name most members of the object.
+                func order(ofVariants names: [[String]]) -> [Int] {
+                    let members = Set((object ?? []).map(\\.key))
+                    let counts = names.map { $0.count { members.contains($0) } }
+                    return names.indices.sorted { (-counts[$0], $0) < (-counts[$1], $1) }
+                }
+            }
+            """
         case .events:
             """
             /// The events of a response, each decoded from JSON; `[DONE]` ends them.
@@ -201,6 +214,20 @@ enum SupportWriter {
 
                 /// The members of an object: `R=100`, `G=200`.
                 var pairs: [String] { texts.map { "\\($0.name)=\\($0.value)" } }
+            }
+            """
+        case .positions:
+            """
+            nonisolated extension JSON {
+                /// The value with an object in place of each list, whose names are the positions of its items.
+                var indexed: JSON {
+                    if let array {
+                        return JSON(
+                            members: array.enumerated().map { ("\\($0.offset)", $0.element.indexed) })
+                    }
+                    guard let object else { return self }
+                    return JSON(members: object.map { ($0.key, $0.value.indexed) })
+                }
             }
             """
         case .paths:

@@ -2,9 +2,91 @@
 
 import Errand
 
+/// Without a mapping, the subtypes are the schemas that refer to it.
+nonisolated enum Animal: Codable, Sendable {
+    case cat(Cat)
+    case tiger(Tiger)
+    case fish(Fish)
+    case dog(Dog)
+    /// A value that the document does not describe.
+    case other(JSON)
+
+    private enum CodingKeys: String, CodingKey { case kind }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        switch try container.decodeIfPresent(String.self, forKey: .kind) {
+        case "Cat": self = .cat(try Cat(from: decoder))
+        case "Tiger": self = .tiger(try Tiger(from: decoder))
+        case "Fish": self = .fish(try Fish(from: decoder))
+        case "Dog": self = .dog(try Dog(from: decoder))
+        default: self = .other(try JSON(from: decoder))
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .cat(let value): try value.encode(to: encoder)
+        case .tiger(let value): try value.encode(to: encoder)
+        case .fish(let value): try value.encode(to: encoder)
+        case .dog(let value): try value.encode(to: encoder)
+        case .other(let value): try value.encode(to: encoder)
+        }
+    }
+}
+
+nonisolated struct Boat: Codable, Sendable {
+    var type: Vehicle.Kind
+}
+
+nonisolated struct Car: Codable, Sendable {
+    var type: Vehicle.Kind
+    var doors: Int?
+}
+
+nonisolated struct Cat: Codable, Sendable {
+    var kind: String = "Cat"
+    var lives: Int?
+}
+
 nonisolated struct Circle: Codable, Sendable {
     var kind: String
     var radius: Double
+}
+
+nonisolated struct Dog: Codable, Sendable {
+    var kind: String = "Dog"
+    var tail: String
+}
+
+nonisolated enum Dotted: Codable, Sendable {
+    case myCat(MyCat)
+    case line(Line)
+    /// A value that the document does not describe.
+    case other(JSON)
+
+    private enum CodingKeys: String, CodingKey { case type }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        switch try container.decodeIfPresent(String.self, forKey: .type) {
+        case "cat": self = .myCat(try MyCat(from: decoder))
+        case "line": self = .line(try Line(from: decoder))
+        default: self = .other(try JSON(from: decoder))
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .myCat(let value): try value.encode(to: encoder)
+        case .line(let value): try value.encode(to: encoder)
+        case .other(let value): try value.encode(to: encoder)
+        }
+    }
+}
+
+nonisolated struct Fish: Codable, Sendable {
+    var kind: String = "Fish"
 }
 
 nonisolated struct Line: Codable, Sendable {
@@ -66,6 +148,61 @@ nonisolated enum Marked: Codable, Sendable {
     }
 }
 
+/// Constants of different kinds are not read with one type.
+nonisolated enum Mixed: Codable, Sendable {
+    case one(One)
+    case two(Two)
+    /// A value that the document does not describe.
+    case other(JSON)
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        // The variants with the names of most members come first.
+        let names: [[String]] = [
+            ["a"],
+            ["b"],
+        ]
+        for variant in try container.decode(JSON.self).order(ofVariants: names) {
+            switch variant {
+            case 0:
+                if let value = try? container.decode(One.self) {
+                    self = .one(value)
+                    return
+                }
+            default:
+                if let value = try? container.decode(Two.self) {
+                    self = .two(value)
+                    return
+                }
+            }
+        }
+        self = .other(try container.decode(JSON.self))
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .one(let value): try container.encode(value)
+        case .two(let value): try container.encode(value)
+        case .other(let value): try container.encode(value)
+        }
+    }
+
+    struct One: Codable, Sendable {
+        var v: Int = 1
+        var a: String?
+    }
+
+    struct Two: Codable, Sendable {
+        var v: String = "two"
+        var b: String?
+    }
+}
+
+nonisolated struct MyCat: Codable, Sendable {
+    var type: String = "cat"
+}
+
 /// Without a mapping, the names of the schemas are the values.
 nonisolated enum Named: Codable, Sendable {
     case circle(Circle)
@@ -93,6 +230,85 @@ nonisolated enum Named: Codable, Sendable {
     }
 }
 
+/// Of variants without required members, the one with the names of most members is read.
+nonisolated enum Owner: Codable, Sendable {
+    case string(String)
+    case user(User)
+    case team(Team)
+    case dictionary([String: Int])
+    /// A value that the document does not describe.
+    case other(JSON)
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let value = try? container.decode(String.self) {
+            self = .string(value)
+            return
+        }
+        // The variants with the names of most members come first.
+        let names: [[String]] = [
+            ["login", "site_admin"],
+            ["slug", "description_of_the_team_for_others", "notification_setting", "parent"],
+        ]
+        for variant in try container.decode(JSON.self).order(ofVariants: names) {
+            switch variant {
+            case 0:
+                if let value = try? container.decode(User.self) {
+                    self = .user(value)
+                    return
+                }
+            default:
+                if let value = try? container.decode(Team.self) {
+                    self = .team(value)
+                    return
+                }
+            }
+        }
+        if let value = try? container.decode([String: Int].self) {
+            self = .dictionary(value)
+        } else {
+            self = .other(try container.decode(JSON.self))
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .string(let value): try container.encode(value)
+        case .user(let value): try container.encode(value)
+        case .team(let value): try container.encode(value)
+        case .dictionary(let value): try container.encode(value)
+        case .other(let value): try container.encode(value)
+        }
+    }
+
+    struct User: Codable, Sendable {
+        var id: Int?
+        var login: String?
+        var siteAdmin: Bool?
+
+        enum CodingKeys: String, CodingKey {
+            case id, login
+            case siteAdmin = "site_admin"
+        }
+    }
+
+    struct Team: Codable, Sendable {
+        var id: Int?
+        var slug: String?
+        var descriptionOfTheTeamForOthers: String?
+        var notificationSetting: String?
+        var parent: Int?
+
+        enum CodingKeys: String, CodingKey {
+            case id, slug
+            case descriptionOfTheTeamForOthers = "description_of_the_team_for_others"
+            case notificationSetting = "notification_setting"
+            case parent
+        }
+    }
+}
+
 nonisolated struct Point: Codable, Sendable {
     var type: String = "point"
     var x: Double?
@@ -109,6 +325,11 @@ nonisolated struct Sheet: Codable, Sendable {
     var listed: Listed?
     var anything: Anything?
     var free: JSON?
+    var owner: Owner?
+    var mixed: Mixed?
+    var animal: Animal?
+    var vehicle: Vehicle?
+    var dotted: Dotted?
     var level: Level?
 
     enum Size: Codable, Sendable {
@@ -275,6 +496,12 @@ nonisolated struct Square: Codable, Sendable {
     var side: Double
 }
 
+nonisolated struct Tiger: Codable, Sendable {
+    var kind: String = "Tiger"
+    var lives: Int?
+    var stripes: Int?
+}
+
 /// Variants are tried in order, those with more required members first.
 nonisolated enum Tried: Codable, Sendable {
     case long(Long)
@@ -309,5 +536,38 @@ nonisolated enum Tried: Codable, Sendable {
     struct Long: Codable, Sendable {
         var a: Int
         var b: Int
+    }
+}
+
+nonisolated enum Vehicle: Codable, Sendable {
+    case car(Car)
+    case boat(Boat)
+    /// A value that the document does not describe.
+    case other(JSON)
+
+    private enum CodingKeys: String, CodingKey { case type }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        switch try container.decodeIfPresent(String.self, forKey: .type) {
+        case "car": self = .car(try Car(from: decoder))
+        case "boat": self = .boat(try Boat(from: decoder))
+        default: self = .other(try JSON(from: decoder))
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .car(let value): try value.encode(to: encoder)
+        case .boat(let value): try value.encode(to: encoder)
+        case .other(let value): try value.encode(to: encoder)
+        }
+    }
+
+    struct Kind: RawRepresentable, Hashable, Codable, Sendable, ArgumentValue {
+        var rawValue: String
+
+        static let car = Self(rawValue: "car")
+        static let boat = Self(rawValue: "boat")
     }
 }
