@@ -312,4 +312,8 @@ final class GetMotto: PetstoreRequest, TypedRequest {
     override var baseURL: EndpointURL? { "https://motto.example" }
     override var url: EndpointURL { "motto" }
     var decoder: ResponseDecoder<String> { .string }
+    override func configure(_ request: inout RequestDescription) {
+        super.configure(&request)
+        request.uses.remove(.authenticators)
+    }
 }

@@ -393,4 +393,43 @@ import Testing
         #expect(text.contains("            7\n"))
         #expect(text.contains("status: HTTPResponse.Status(code: 201))\n"))
     }
+
+    @Test func operationsWithoutRequirementsSendNoCredentials() {
+        let scheme = "components: {securitySchemes: {key: {type: apiKey, in: header, name: X-Key}}}"
+        func text(_ security: String) -> String {
+            let operation = "operationId: a, responses: {'204': {description: ok}}"
+            let other = "operationId: b\(security), responses: {'204': {description: ok}}"
+            let paths = "paths:\n  /a: {get: {\(operation)}}\n  /b: {get: {\(other)}}\n"
+            return generate(paths + scheme).classes
+        }
+        let removal = "request.uses.remove(.authenticators)"
+        let classes = text(", security: [{key: []}]").split(separator: "/// GET `/b`")
+        #expect(classes.count == 2)
+        #expect(classes.first?.contains(removal) == true)
+        #expect(classes.last?.contains(removal) == false)
+        // A document that never states a requirement leaves it to the configuration.
+        #expect(!text("").contains(removal))
+    }
+
+    @Test func aRelativeServerWithoutAnAbsoluteOneIsNoted() {
+        let generator = Generator(
+            load: load([
+                "a.yaml": """
+                openapi: 3.1.0
+                info: {title: Shop, version: '1'}
+                servers: [{url: /v1}]
+                paths:
+                  /a: {get: {operationId: a, servers: [{url: /v2}], responses: {'204': {description: ok}}}}
+                """
+            ]))
+        let output = generator.generate("a.yaml")
+        #expect(
+            output.problems.map(\.description) == [
+                "a.yaml:5: note: The server /v2 is relative, and the document has no absolute one; "
+                    + "the URL of the configuration is used. (at #/paths/~1a/get/servers/0)"
+            ])
+        let text = output.files.first?.text ?? ""
+        #expect(
+            text.contains("/// The document names the server `/v1` without a host, so the base"))
+    }
 }

@@ -307,4 +307,51 @@ import Testing
         #expect(faults("items[0][price]=1&items[1][price]=x").contains("$.items[1].price"))
         #expect(faults("items[0][a]=1").contains("the member price is missing"))
     }
+
+    @Test(arguments: [
+        ("lines[0][n]=1&lines[1][n]=2&lines[1][t][0]=a", "ids=1,2", 204, ""),
+        ("lines[0][n]=x", "ids=1", 400, "$[0].n: expected integer"),
+        ("", "ids=1", 400, "the query parameter lines is missing"),
+        ("lines[0][n]=1", "ids=1,x", 400, "$.ids[1]: expected integer"),
+        ("lines[0][n]=1", "tax[0][v]=x", 400, "$.tax[0].v: expected integer"),
+    ])
+    func listsWithPositionsAndCommasAreRead(
+        query: String, body: String, status: Int, words: String
+    ) throws {
+        let text = """
+            openapi: 3.0.3
+            info: {title: Shop, version: '1'}
+            paths:
+              /orders:
+                post:
+                  parameters:
+                    - name: lines
+                      in: query
+                      required: true
+                      style: deepObject
+                      schema:
+                        type: array
+                        minItems: 1
+                        items: {type: object, properties: {n: {type: integer}, t: {type: array, items: {type: string}}}}
+                  requestBody:
+                    content:
+                      application/x-www-form-urlencoded:
+                        encoding: {ids: {explode: false}, tax: {style: deepObject}}
+                        schema:
+                          type: object
+                          properties:
+                            ids: {type: array, items: {type: integer}}
+                            tax: {type: array, items: {type: object, properties: {v: {type: integer}}}}
+                  responses: {'204': {description: ok}}
+            """
+        let read = FakeService.read("a.yaml", load: load(["a.yaml": text]))
+        let service = try #require(read.service)
+        let response = service.respond(
+            to: .init(
+                method: "POST", path: "/orders", query: query,
+                headers: ["content-type": "application/x-www-form-urlencoded"],
+                body: Array(body.utf8)))
+        #expect(response.status == status, "\(response.text)")
+        #expect(response.text.contains(words) || words.isEmpty, "\(response.text)")
+    }
 }

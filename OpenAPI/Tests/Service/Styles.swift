@@ -73,6 +73,24 @@ enum Main {
                     color: values[0], colorParameter: values[1], xColor: values[2],
                     colorParameter2: values[3]), agent, refusal: "maximum 255")
         }
+        await check(
+            Positions(
+                linesParameter: [.init(colors: [color]), .init(colors: [color, color])],
+                ids: [1, 2],
+                colors: [color, color], others: [color]), agent)
+        for position in 0..<3 {
+            let values = (0..<3).map { $0 == position ? wrong : color }
+            await check(
+                Positions(
+                    linesParameter: [.init(colors: [color, values[0]])], ids: [1, 2],
+                    colors: [color, values[1]], others: [values[2]]), agent,
+                refusal: "maximum 255")
+        }
+        await check(
+            Positions(
+                linesParameter: [.init(colors: [color])], ids: [1], colors: [color], others: [color]
+            ),
+            agent, refusal: "$.ids")
         print("styles: \(count - failures) of \(count) requests")
         exit(failures == 0 ? 0 : 1)
     }

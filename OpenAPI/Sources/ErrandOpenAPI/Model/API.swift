@@ -12,6 +12,7 @@ struct API {
 
     struct Server {
         var url: String
+        var place: Place
         var text: String?
         var variables: [Variable] = []
 
@@ -56,6 +57,13 @@ struct Operation {
     var security: [[String]]?
     var servers: [API.Server] = []
     var pagination: Node?
+    /// Why it is not generated: what it has that is not read.
+    var refusal: Refusal?
+
+    struct Refusal: Error {
+        var place: Place
+        var message: String
+    }
 
     struct Parameter {
         enum Location: String { case path, query, header, cookie }
@@ -92,8 +100,22 @@ struct Operation {
         var schema: Schema?
         /// Whether values of the schema are objects or lists.
         var isStructured = false
-        /// The content types of the parts of a form.
-        var encodings: [String: String] = [:]
+        /// How the fields of a form are written.
+        var encodings: [String: Encoding] = [:]
+        /// Whether the data of events is text, not JSON.
+        var hasTextEvents = false
+
+        struct Encoding {
+            var contentType: String?
+            var style: String?
+            var explodes: Bool
+
+            /// The text between the items of a list; `nil` for items of their own.
+            var separator: String? {
+                if explodes || style == "deepObject" { return nil }
+                return ["spaceDelimited": " ", "pipeDelimited": "|"][style ?? "form"] ?? ","
+            }
+        }
 
         /// The media type without parameters, in lower case.
         var type: String {

@@ -66,7 +66,9 @@ final class SchemaReader {
             return schema
         }
         readAnnotations(of: schema)
-        if let text = (node["$ref"] ?? node["$dynamicRef"])?.string {
+        if let text = documents.reference(
+            of: node, place, key: node["$ref"] == nil ? "$dynamicRef" : "$ref")
+        {
             let target = documents.target(of: text, from: place)
             if documents.node(at: target) == nil {
                 documents.report(.error, place, "The reference \"\(text)\" leads to nothing.")
@@ -140,7 +142,7 @@ final class SchemaReader {
                 }
             }
         }
-        var values = node["enum"]?.items ?? []
+        var values = documents.list("enum", of: node, schema.place) ?? []
         if let constant = node["const"] { values = [constant] }
         let isNullOnly = !values.isEmpty && values.allSatisfy(\.isNull)
         if values.contains(where: \.isNull) { schema.isNullable = true }
@@ -154,10 +156,17 @@ final class SchemaReader {
     private func readObject(of schema: Schema) {
         let node = schema.node
         let place = schema.place.child("properties")
-        for (name, _) in node["properties"]?.members ?? [] {
+        for (name, _) in documents.members("properties", of: node, schema.place) {
             schema.properties.append((name, self.schema(at: place.child(name))))
         }
-        schema.required = Set((node["required"]?.items ?? []).compactMap(\.string))
+        if node["required"]?.bool != nil {
+            documents.report(
+                .note, schema.place.child("required"),
+                "`required` is a list of members of the object; a Boolean has no meaning.")
+        } else {
+            let names = documents.list("required", of: node, schema.place) ?? []
+            schema.required = Set(names.compactMap(\.string))
+        }
         if let additional = node["additionalProperties"] {
             if let isAllowed = additional.bool {
                 schema.additional = isAllowed ? .allowed : .forbidden
@@ -184,11 +193,11 @@ final class SchemaReader {
 
     private func readCombinations(of schema: Schema) {
         let node = schema.node
-        for position in (node["allOf"]?.items ?? []).indices {
+        for position in (documents.list("allOf", of: node, schema.place) ?? []).indices {
             schema.allOf.append(self.schema(at: schema.place.child("allOf").child(position)))
         }
         for keyword in ["oneOf", "anyOf"] {
-            guard let items = node[keyword]?.items else { continue }
+            guard let items = documents.list(keyword, of: node, schema.place) else { continue }
             for position in items.indices {
                 let variant = self.schema(at: schema.place.child(keyword).child(position))
                 if variant.types == ["null"] {

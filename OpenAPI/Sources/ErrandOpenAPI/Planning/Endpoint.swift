@@ -16,6 +16,8 @@ struct Endpoint {
     var errors: [(status: String, type: SwiftType)] = []
     /// The type of the events of an event stream.
     var events: SwiftType?
+    /// Whether the events of an event stream are text.
+    var hasTextEvents = false
     /// The type of the lines of a stream of JSON.
     var lines: SwiftType?
     var server: API.Server?
@@ -58,6 +60,8 @@ struct Endpoint {
             case joined(String)
             /// An object under the name.
             case nested
+            /// An object or a list under the name, whose items have their positions as names: `a[0][b]`.
+            case indexed
             /// The members of an object, each under its own name.
             case members
             /// A list of the names and the values of an object in turn; with a separator, one text.

@@ -1,10 +1,7 @@
 /// Plans the endpoint of an operation.
 struct EndpointPlanner {
     /// The reason why an operation is not generated.
-    struct Refusal: Error {
-        var place: Place
-        var message: String
-    }
+    typealias Refusal = Operation.Refusal
 
     let types: TypePlanner
     let documents: Documents
@@ -25,6 +22,7 @@ struct EndpointPlanner {
     }
 
     mutating func plan(_ operation: Operation, name: String) throws(Refusal) -> Endpoint {
+        if let refusal = operation.refusal { throw refusal }
         let owner = Owner(
             name: name, names: NameScope(SwiftName.reservedTypes.union([name, "Body"])),
             isEndpoint: true)
@@ -159,6 +157,17 @@ struct EndpointPlanner {
         let (_, shape, _) = types.shapes.resolved(schema)
         // Without rules, a value of a path or a header is text.
         if case .any = shape, location != .query { return text(schema) }
+        if case .array(let items?) = shape,
+            case .union(let variants, _) = types.shapes.resolved(items).shape,
+            variants.allSatisfy(isPlain)
+        {
+            // Items of several kinds of values are text.
+            let list = Schema(place: schema.place.child("+list"), node: schema.node)
+            list.types = ["array"]
+            list.items = text(items)
+            list.text = schema.text
+            return list
+        }
         guard case .union(let variants, _) = shape else { return schema }
         var lists: [Schema] = []
         for variant in variants {
@@ -210,7 +219,7 @@ struct EndpointPlanner {
         var form = Endpoint.Argument.Form.plain
         switch (parameter.style, property.type) {
         case _ where parameter.isJSON: form = .json
-        case ("deepObject", _): form = .nested
+        case ("deepObject", let type): form = hasList(type) ? .indexed : .nested
         case ("spaceDelimited", .array) where !parameter.explodes: form = .joined(" ")
         case ("pipeDelimited", .array) where !parameter.explodes: form = .joined("|")
         case _ where isObject(property.type):
@@ -246,13 +255,46 @@ struct EndpointPlanner {
     private func checkItems(
         of parameter: Operation.Parameter, _ property: Endpoint.Property
     ) throws(Refusal) {
-        guard !parameter.isJSON, case .array(let element) = property.type, !isValue(element) else {
-            return
-        }
+        guard !parameter.isJSON, parameter.style != "deepObject",
+            case .array(let element) = property.type, !isValue(element)
+        else { return }
         throw Refusal(
             place: parameter.place,
             message: "The parameter \(parameter.name) is a list of objects or lists, for which "
                 + "OpenAPI defines no form.")
+    }
+
+    private func isUnionOfValues(_ type: SwiftType) -> Bool {
+        guard case .declared(let key) = type,
+            case .union(let union)? = types.declarations[key]?.body
+        else { return false }
+        return union.cases.allSatisfy { isValue($0.type) }
+    }
+
+    /// Whether values of a type are lists, or have some.
+    private func hasList(_ type: SwiftType) -> Bool {
+        var seen: Set<TypeKey> = []
+        return hasList(type, &seen)
+    }
+
+    private func hasList(_ type: SwiftType, _ seen: inout Set<TypeKey>) -> Bool {
+        switch type {
+        case .array: return true
+        case .dictionary(let inner), .optional(let inner): return hasList(inner, &seen)
+        case .builtin, .binary: return false
+        case .declared(let key):
+            guard seen.insert(key).inserted else { return false }
+            var inner: [SwiftType] = []
+            switch types.declarations[key]?.body {
+            case .structure(let structure):
+                inner = structure.properties.map(\.type)
+                if let additional = structure.additional { inner.append(additional) }
+            case .union(let union): inner = union.cases.map(\.type)
+            case .enumeration, nil: break
+            }
+            for type in inner where hasList(type, &seen) { return true }
+            return false
+        }
     }
 
     private func isObject(_ type: SwiftType) -> Bool {
@@ -455,12 +497,37 @@ struct EndpointPlanner {
         var arguments: [Endpoint.Argument] = []
         for (name, property) in fields {
             endpoint.properties.append(property)
-            var form = Endpoint.Argument.Form.plain
-            if isObject(property.type) { form = .nested }
-            if case .array(let element) = property.type, !isValue(element) { form = .nested }
+            let form = form(of: property, name, content, endpoint)
             arguments.append(.init(name: name, property: property, form: form))
         }
         setForm(arguments, &endpoint)
+    }
+
+    /// The form of a field of a form.
+    private func form(
+        of property: Endpoint.Property, _ name: String, _ content: Operation.Content,
+        _ endpoint: Endpoint
+    ) -> Endpoint.Argument.Form {
+        let encoding = content.encodings[name]
+        let (style, separator) = (encoding?.style, encoding?.separator)
+        let isOfValues = if case .array(let item) = property.type { isValue(item) } else { false }
+        let isObject = isObject(property.type)
+        if encoding?.contentType?.contains("json") ?? false { return .json }
+        if isObject, style != nil, style != "deepObject" {
+            return separator == nil ? .members : .alternating(separator)
+        }
+        if isOfValues, style != "deepObject" { return separator.map { .joined($0) } ?? .plain }
+        guard hasList(property.type) else { return isObject ? .nested : .plain }
+        if case .array(let item) = property.type, isUnionOfValues(item), style != "deepObject" {
+            return .nested
+        }
+        if style != "deepObject" {
+            documents.report(
+                .note, content.place,
+                "OpenAPI defines no form for the lists in the field \(name); their items are written as \(name)[0].",
+                subject: endpoint.name)
+        }
+        return .indexed
     }
 
     /// Sets the fields of a form: arguments, unless those are the query.
@@ -489,7 +556,7 @@ struct EndpointPlanner {
         }
         endpoint.properties += fields.map(\.property)
         endpoint.body = .multipart(
-            fields.map { ($0.name, $0.property, content.encodings[$0.name]) })
+            fields.map { ($0.name, $0.property, content.encodings[$0.name]?.contentType) })
     }
 
     // MARK: - Responses
@@ -506,6 +573,7 @@ struct EndpointPlanner {
         for response in successes {
             if let content = response.content.first(where: \.isEvents) {
                 endpoint.events = streamType(of: content, "Event", endpoint)
+                endpoint.hasTextEvents = content.hasTextEvents
                 if response.content.count == 1 { continue }
             }
             if let content = response.content.first(where: \.isLines) {
@@ -525,7 +593,11 @@ struct EndpointPlanner {
             endpoint.output = .json(type, isOptional: isOptional || hasEmpty)
         case (1, .text): endpoint.output = .text
         case (1, .data): endpoint.output = .data
-        default: endpoint.output = .byStatus(outputs)
+        default:
+            // A range of statuses follows those that are stated one by one.
+            func isRange(_ status: String) -> Bool { Int(status) == nil }
+            endpoint.output = .byStatus(
+                outputs.filter { !isRange($0.status) } + outputs.filter { isRange($0.status) })
         }
         if case .json = endpoint.output {
             endpoint.schema =
@@ -543,10 +615,26 @@ struct EndpointPlanner {
         }
     }
 
+    private func noteOthers(
+        of content: [Operation.Content], _ response: Operation.Response, _ endpoint: Endpoint
+    ) {
+        guard let read = content.first(where: \.isJSON) ?? content.first, content.count > 1 else {
+            return
+        }
+        let others = content.map(\.mediaType).filter { $0 != read.mediaType }
+        documents.report(
+            .note, response.place,
+            "The response is read as \(read.mediaType); the document also has "
+                + others.joined(separator: ", ") + ".",
+            subject: endpoint.name)
+    }
+
     private func streamType(
         of content: Operation.Content, _ name: String, _ endpoint: Endpoint
     ) -> SwiftType {
-        guard let schema = content.schema else { return .builtin("JSON") }
+        guard let schema = content.schema else {
+            return .builtin(content.hasTextEvents ? "String" : "JSON")
+        }
         let type = types.use(of: schema, context(endpoint, name, .response)).type
         // The schema of a whole body of text says nothing about an event.
         return type == .builtin("String") ? .builtin("JSON") : type
@@ -570,6 +658,7 @@ struct EndpointPlanner {
         of response: Operation.Response, of successes: [Operation.Response], _ endpoint: Endpoint
     ) -> Endpoint.SingleOutput {
         let content = response.content.filter { !$0.isEvents && !$0.isLines }
+        noteOthers(of: content, response, endpoint)
         if let json = content.first(where: \.isJSON) {
             guard let schema = json.schema else {
                 return .json(.builtin("JSON"), isOptional: false)

@@ -91,6 +91,9 @@ struct Plan {
             default: break
             }
         }
+        // Without a requirement, an operation needs no credentials, unless the document states none at all.
+        let none: [[String]]? =
+            api.operations.contains { !($0.security ?? []).joined().isEmpty } ? [] : nil
         let required = endpoints.map { Set(($0.operation.security ?? api.security ?? []).joined()) }
         var counts: [(schemes: Set<String>, count: Int)] = []
         for schemes in required where !schemes.isEmpty {
@@ -101,10 +104,13 @@ struct Plan {
             }
         }
         var sets: [Set<String>] = []
+        var agentNames = NameScope(Set(agents))
         if let most = counts.max(by: { $0.count < $1.count }) { sets.append(most.schemes) }
         for position in endpoints.indices {
-            let requirements = endpoints[position].operation.security ?? api.security
-            if requirements?.isEmpty ?? false { endpoints[position].sendsNoCredentials = true }
+            let requirements = endpoints[position].operation.security ?? api.security ?? none
+            if requirements?.allSatisfy(\.isEmpty) ?? false {
+                endpoints[position].sendsNoCredentials = true
+            }
             let together = requirements?.first { $0.count > 1 }
             if let together, !(requirements ?? []).contains(where: { $0.count == 1 }) {
                 documents.report(
@@ -120,7 +126,7 @@ struct Plan {
                 endpoints[position].agent = sets.count
                 sets.append(schemes)
                 let name = SwiftName.member(schemes.sorted()[0]) + "Agent"
-                agents.append(name)
+                agents.append(agentNames.take(name))
             }
         }
     }

@@ -166,12 +166,22 @@ final class Documents {
         return folders.joined(separator: "/")
     }
 
+    /// The text of the reference that a value is; a problem if it is something else.
+    func reference(of node: Node, _ place: Place, key: String = "$ref") -> String? {
+        guard let value = node[key] else { return nil }
+        if value.string == nil {
+            report(
+                .error, place.child(key), "`\(key)` must be a string, not \(value.kind).")
+        }
+        return value.string
+    }
+
     /// Follows references until a value that is none; `nil`, and a problem, for a missing target or a circle.
     func resolve(_ place: Place) -> (node: Node, place: Place)? {
         var place = place
         var seen: Set<Place> = []
         while let node = node(at: place) {
-            guard let reference = node["$ref"]?.string else { return (node, place) }
+            guard let reference = reference(of: node, place) else { return (node, place) }
             guard seen.insert(place).inserted else {
                 report(.error, place, "The reference leads to itself.")
                 return nil

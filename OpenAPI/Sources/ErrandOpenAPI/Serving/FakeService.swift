@@ -141,7 +141,8 @@ public final class FakeService {
                 SampleMaker.example(of: $0, content.place, documents)
             }
             let json = (example ?? content.schema.map { samples.value(of: $0) })?.json ?? "null"
-            body = Array((content.isEvents ? "data: \(json)\n\n" : json).utf8)
+            let data = content.hasTextEvents ? "text" : json
+            body = Array((content.isEvents ? "data: \(data)\n\n" : json).utf8)
         }
         return Response(
             status: status, headers: [("Content-Type", content.type)], body: body)
@@ -207,8 +208,10 @@ public final class FakeService {
                     // An object without required members may have none.
                     let isEmptyObject =
                         hasOwnNames(parameter)
-                        && parameter.schema.map { samples.shapes.object(of: $0).required.isEmpty }
-                            ?? true
+                        && parameter.schema.map {
+                            !parameters.isArray($0)
+                                && samples.shapes.object(of: $0).required.isEmpty
+                        } ?? true
                     if parameter.isRequired, !isEmptyObject { faults.append("\(name) is missing") }
                     continue
                 }
@@ -223,9 +226,10 @@ public final class FakeService {
 
     /// Whether the members of an object are query items of their own.
     private func hasOwnNames(_ parameter: Operation.Parameter) -> Bool {
-        guard !parameter.isJSON, let schema = parameter.schema, parameters.isObject(schema) else {
-            return false
-        }
+        guard !parameter.isJSON, let schema = parameter.schema else { return false }
+        // The items of a list have their positions as names.
+        if parameter.style == "deepObject", parameters.isArray(schema) { return true }
+        guard parameters.isObject(schema) else { return false }
         return parameter.style == "deepObject" || parameter.explodes
     }
 
@@ -249,7 +253,9 @@ public final class FakeService {
         }
         guard let schema = content.schema else { return [] }
         if content.type == "application/x-www-form-urlencoded" {
-            return check.faults(of: form(in: request, schema), schema).map { "the form: \($0)" }
+            return check.faults(of: form(in: request, schema, content), schema).map {
+                "the form: \($0)"
+            }
         }
         if content.type == "multipart/form-data" {
             let type = request.headers["content-type"] ?? ""
@@ -316,8 +322,17 @@ public final class FakeService {
     }
 
     /// The fields of a form, by the types of their schemas.
-    private func form(in request: Request, _ schema: Schema) -> Node {
-        let fields = Self.pairs(of: String(decoding: request.body, as: UTF8.self))
+    private func form(
+        in request: Request, _ schema: Schema, _ content: Operation.Content
+    ) -> Node {
+        let object = samples.shapes.object(of: schema)
+        let fields = Self.pairs(of: String(decoding: request.body, as: UTF8.self)).flatMap {
+            name, value in
+            guard let separator = content.encodings[name]?.separator,
+                let member = object.schema(of: name), parameters.isArray(member), !value.isEmpty
+            else { return [(name, value)] }
+            return value.pieces(at: separator).map { (name, $0) }
+        }
         guard case .object(var members) = parameters.form(fields, schema).value else {
             return Node(value: .null, line: 0)
         }

@@ -170,7 +170,7 @@ struct ParameterReader {
         }
     }
 
-    private func isArray(_ schema: Schema) -> Bool {
+    func isArray(_ schema: Schema) -> Bool {
         if case .array = shapes.resolved(schema).shape { true } else { false }
     }
 

@@ -258,6 +258,7 @@ struct EndpointWriter {
         let type = argument.property.type
         switch argument.form {
         case .json: return json(type, value)
+        case .indexed: return "\(object(type, value)).indexed"
         case .alternating(nil): return "\(object(type, value)).list"
         case .alternating(let separator?):
             return
@@ -281,7 +282,7 @@ struct EndpointWriter {
         let name = SwiftName.escaped(argument.property.name)
         switch argument.form {
         case .plain, .members: return name
-        case .json, .alternating, .pairs:
+        case .json, .indexed, .alternating, .pairs:
             guard argument.property.isOptional else { return text(argument, name) ?? name }
             return mapped(name, text(argument, "$0") ?? "$0")
         case .joined(let separator):
@@ -647,13 +648,24 @@ struct EndpointWriter {
 
     private func writeStreams(_ endpoint: Endpoint, to text: inout Text) {
         if let type = endpoint.events {
-            let name = names.name(type, in: endpoint.owner)
             text.separate()
-            text.document("Sends the request for an event stream, and returns its events.")
-            text.list(
-                "nonisolated(nonsending) \(access)func events(", ["on agent: RequestAgent? = nil"],
-                ") async throws(RequestError) -> Events<\(name)> {")
-            text.indented { $0.add("Events(events: try await serverSentEvents(on: agent))") }
+            if endpoint.hasTextEvents {
+                text.document(
+                    "Sends the request for an event stream, and returns the data of its events.")
+                text.list(
+                    "nonisolated(nonsending) \(access)func events(",
+                    ["on agent: RequestAgent? = nil"],
+                    ") async throws(RequestError) -> some AsyncSequence<String, RequestError> {")
+                text.indented { $0.add("try await serverSentEvents(on: agent).map { $0.data }") }
+            } else {
+                let name = names.name(type, in: endpoint.owner)
+                text.document("Sends the request for an event stream, and returns its events.")
+                text.list(
+                    "nonisolated(nonsending) \(access)func events(",
+                    ["on agent: RequestAgent? = nil"],
+                    ") async throws(RequestError) -> Events<\(name)> {")
+                text.indented { $0.add("Events(events: try await serverSentEvents(on: agent))") }
+            }
             text.add("}")
         }
         if let type = endpoint.lines {

@@ -7,6 +7,8 @@ struct ServiceWriter {
     let commonError: SwiftType?
     /// The names of the agents, each with credentials of its own; the first is that of the service.
     let agents: [String]
+    /// The servers of operations that need credentials, if they have servers of their own.
+    let servers: [API.Server]
     /// Whether a form is beside arguments, so that endpoints need the encoding.
     let hasFields: Bool
 
@@ -128,8 +130,12 @@ struct ServiceWriter {
     }
 
     /// The hosts that may receive credentials.
-    private var hosts: String? {
-        guard let server else { return nil }
+    private var hosts: [String] {
+        let all = ([server].compactMap { $0 } + servers).compactMap(Self.host)
+        return all.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
+
+    private static func host(of server: API.Server) -> String? {
         let url = server.variables.reduce(server.url) { url, variable in
             variable.values.isEmpty && !variable.defaultValue.contains(".")
                 ? url.replacing("{\(variable.name)}", with: "*")
@@ -145,6 +151,12 @@ struct ServiceWriter {
         return rest.isEmpty ? nil : "*" + rest
     }
 
+    /// What the document says in place of an absolute server.
+    private var relative: String {
+        api.servers.first.map { "The document names the server `\($0.url)` without a host" }
+            ?? "The document names no absolute server"
+    }
+
     private func writeConfiguration(to text: inout Text) {
         var parameters: [String] = []
         if let server {
@@ -155,21 +167,24 @@ struct ServiceWriter {
             parameters.append("baseURL: EndpointURL? = nil")
         }
         let hasSchemes = !api.schemes.isEmpty
-        if hasSchemes, let hosts {
+        let hosts = hosts
+        let type = hosts.count > 1 ? "[HostPattern]" : "HostPattern"
+        if hasSchemes, !hosts.isEmpty {
             text.separate()
             text.document("The hosts that receive credentials.")
-            text.add("\(access)static var hosts: HostPattern { \(Text.literal(hosts)) }")
+            let literals = hosts.map { Text.literal($0) }.joined(separator: ", ")
+            text.getter(
+                "\(access)static var hosts: \(type)", hosts.count > 1 ? "[\(literals)]" : literals)
         }
         if hasSchemes {
             parameters.append("credentials: (any Authenticator)? = nil")
-            parameters.append(
-                hosts == nil ? "hosts: HostPattern = \"\"" : "hosts: HostPattern = hosts")
+            parameters.append("hosts: \(type) = \(hosts.isEmpty ? "\"\"" : "hosts")")
         }
         text.separate()
         text.document(
             "The configuration of an agent for the service."
                 + (server == nil
-                    ? "\n\nThe document names no absolute server, so the base URL must be set"
+                    ? "\n\n\(relative), so the base URL must be set"
                         + (hasSchemes ? ", and the hosts if there are credentials." : ".")
                     : "")
                 + (hasSchemes ? "\n\nOnly the hosts receive the credentials." : ""))
@@ -180,7 +195,13 @@ struct ServiceWriter {
                 return
             }
             text.add("var configuration = Configuration(baseURL: baseURL)")
-            text.add("if let credentials { configuration.authenticators[hosts] = credentials }")
+            if hosts.count > 1 {
+                text.block("if let credentials") {
+                    $0.add("for host in hosts { configuration.authenticators[host] = credentials }")
+                }
+            } else {
+                text.add("if let credentials { configuration.authenticators[hosts] = credentials }")
+            }
             text.add("return configuration")
         }
         text.add("}")

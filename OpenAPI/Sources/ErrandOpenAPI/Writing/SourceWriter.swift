@@ -21,6 +21,8 @@ struct SourceWriter {
                     ServiceWriter(
                         api: plan.api, service: plan.service, access: access, names: names,
                         commonError: plan.commonError, agents: plan.agents,
+                        servers: plan.endpoints.filter { !$0.sendsNoCredentials }
+                            .compactMap(\.server),
                         hasFields: plan.endpoints.contains {
                             if case .fields = $0.body { true } else { false }
                         }
@@ -259,7 +261,7 @@ struct SourceWriter {
             if structure.properties.contains(where: \.isIndirect) { parts.insert(.indirect) }
         }
         for endpoint in plan.endpoints {
-            if endpoint.events != nil { parts.insert(.events) }
+            if endpoint.events != nil, !endpoint.hasTextEvents { parts.insert(.events) }
             if case .multipart(let fields) = endpoint.body,
                 fields.contains(where: { $0.property.type.element == .binary })
             {
@@ -281,6 +283,7 @@ struct SourceWriter {
         for argument in arguments {
             switch argument.form {
             case .json: add(nil, argument.property)
+            case .indexed: add(.positions, argument.property)
             case .alternating, .pairs: add(.lists, argument.property)
             case .nested where isUnion(argument.property.type): add(nil, argument.property)
             case .plain, .joined, .nested, .members: continue
@@ -291,7 +294,7 @@ struct SourceWriter {
             case .json: add(nil, property)
             case .alternating: add(.lists, property)
             case .pairs: add(.paths, property)
-            case .plain, .joined, .nested, .members: continue
+            case .plain, .joined, .nested, .indexed, .members: continue
             }
         }
         return parts

@@ -19,7 +19,7 @@ nonisolated enum Forge {
     }
 
     /// The hosts that receive credentials.
-    static var hosts: HostPattern { "api.forge.example" }
+    static var hosts: [HostPattern] { ["api.forge.example", "uploads.forge.example"] }
 
     /// The configuration of an agent for the service.
     ///
@@ -27,10 +27,12 @@ nonisolated enum Forge {
     static func configuration(
         baseURL: EndpointURL = server,
         credentials: (any Authenticator)? = nil,
-        hosts: HostPattern = hosts
+        hosts: [HostPattern] = hosts
     ) -> Configuration {
         var configuration = Configuration(baseURL: baseURL)
-        if let credentials { configuration.authenticators[hosts] = credentials }
+        if let credentials {
+            for host in hosts { configuration.authenticators[host] = credentials }
+        }
         return configuration
     }
 

@@ -11,7 +11,7 @@ final class EmptyRequest: FormsRequest, VoidOutput {
     }
 
     override var url: EndpointURL { "empty" }
-    override var arguments: Arguments? { ["expand": expand] }
+    override var arguments: Arguments? { ["expand": expand.map { JSON(encoding: $0).indexed }] }
 }
 
 /// POST `/customers`.
@@ -78,6 +78,18 @@ final class AddCustomer: FormsRequest, VoidOutput {
         var price: String
     }
 
+    struct Line: Codable, Sendable {
+        var texts: [String]?
+    }
+
+    struct Size: Codable, Sendable {
+        var width: Int?
+    }
+
+    struct Extra: Codable, Sendable {
+        var a: String?
+    }
+
     enum End: Codable, Sendable {
         case int(Int)
         case value(String)
@@ -112,6 +124,12 @@ final class AddCustomer: FormsRequest, VoidOutput {
     let address: Address?
     let metadataField: Metadata?
     let itemsField: [Item]?
+    let expand: [String]?
+    let linesField: [Line]?
+    let ids: [Int]?
+    let words: [String]?
+    let size: Size?
+    let extra: Extra?
     let ends: [End]?
     let labels: [String: Label]?
 
@@ -119,12 +137,24 @@ final class AddCustomer: FormsRequest, VoidOutput {
         address: Address? = nil,
         metadataField: Metadata? = nil,
         itemsField: [Item]? = nil,
+        expand: [String]? = nil,
+        linesField: [Line]? = nil,
+        ids: [Int]? = nil,
+        words: [String]? = nil,
+        size: Size? = nil,
+        extra: Extra? = nil,
         ends: [End]? = nil,
         labels: [String: Label]? = nil
     ) {
         self.address = address
         self.metadataField = metadataField
         self.itemsField = itemsField
+        self.expand = expand
+        self.linesField = linesField
+        self.ids = ids
+        self.words = words
+        self.size = size
+        self.extra = extra
         self.ends = ends
         self.labels = labels
     }
@@ -132,13 +162,21 @@ final class AddCustomer: FormsRequest, VoidOutput {
     override var url: EndpointURL { "customers" }
     override var method: HTTPMethod { .post }
     override var arguments: Arguments? {
-        [
-            "address": address.map { JSON(encoding: $0) },
-            "metadata": metadataField.map { JSON(encoding: $0) },
-            "items": itemsField?.map { Arguments(encoding: $0) },
-            "ends": ends?.map { JSON(encoding: $0) },
-            "labels": labels.map { Arguments(encoding: $0) },
-        ]
+        var arguments = Arguments()
+        arguments.append("address", address.map { JSON(encoding: $0) })
+        arguments.append("metadata", metadataField.map { JSON(encoding: $0) })
+        arguments.append("items", itemsField.map { JSON(encoding: $0).indexed })
+        arguments.append("expand", expand.map { JSON(encoding: $0).indexed })
+        arguments.append("lines", linesField.map { JSON(encoding: $0).indexed })
+        arguments.append("ids", ids?.map { "\($0)" }.joined(separator: ","))
+        arguments.append("words", words?.joined(separator: " "))
+        if let size {
+            arguments = arguments.merging(Arguments(encoding: size))
+        }
+        arguments.append("extra", extra.map { JSON(encoding: $0).description })
+        arguments.append("ends", ends?.map { JSON(encoding: $0) })
+        arguments.append("labels", labels.map { Arguments(encoding: $0) })
+        return arguments
     }
 }
 

@@ -8,3 +8,15 @@ nonisolated extension JSON {
         self = (try? JSONWriter.requestDefault.encodeJSON(value)) ?? .absent
     }
 }
+
+nonisolated extension JSON {
+    /// The value with an object in place of each list, whose names are the positions of its items.
+    var indexed: JSON {
+        if let array {
+            return JSON(
+                members: array.enumerated().map { ("\($0.offset)", $0.element.indexed) })
+        }
+        guard let object else { return self }
+        return JSON(members: object.map { ($0.key, $0.value.indexed) })
+    }
+}

@@ -111,3 +111,28 @@ final class GetArchive: JobsRequest, TypedRequest {
     override var url: EndpointURL { "jobs/\(id)/archive" }
     var decoder: ResponseDecoder<Data> { .data }
 }
+
+/// GET `/jobs/{id}/report`.
+final class GetReport: JobsRequest, TypedRequest {
+    /// The response by status.
+    enum Output: Sendable {
+        case ok(Job)
+        case other(String)
+    }
+
+    let id: Int
+
+    init(id: Int) {
+        self.id = id
+    }
+
+    override var url: EndpointURL { "jobs/\(id)/report" }
+    var decoder: ResponseDecoder<Output> {
+        ResponseDecoder { response in
+            switch response.statusCode {
+            case 200: .ok(try response.decode(Job.self))
+            default: .other(response.string ?? "")
+            }
+        }
+    }
+}

@@ -32,6 +32,7 @@ final class FindFile: QueryRequest, VoidOutput {
     let range: FindFileRange?
     let members: Members?
     let more: [String: String]?
+    let mixed: [String]?
     let ids: [String]?
     let oneOrMany: [String]?
 
@@ -47,6 +48,7 @@ final class FindFile: QueryRequest, VoidOutput {
         range: FindFileRange? = nil,
         members: Members? = nil,
         more: [String: String]? = nil,
+        mixed: [String]? = nil,
         ids: [String]? = nil,
         oneOrMany: [String]? = nil
     ) {
@@ -61,6 +63,7 @@ final class FindFile: QueryRequest, VoidOutput {
         self.range = range
         self.members = members
         self.more = more
+        self.mixed = mixed
         self.ids = ids
         self.oneOrMany = oneOrMany
     }
@@ -80,6 +83,7 @@ final class FindFile: QueryRequest, VoidOutput {
         if let more {
             arguments = arguments.merging(Arguments(dictionary: more))
         }
+        arguments.append("mixed", mixed)
         arguments.append("ids[]", ids)
         arguments.append("one_or_many", oneOrMany)
         return arguments
@@ -160,6 +164,33 @@ final class Constants: QueryRequest, VoidOutput {
         headers[.custom("X-Kind")] = xKind
         headers[.custom("X-Free")] = xFree
         return headers
+    }
+}
+
+/// GET `/deep`.
+final class Deep: QueryRequest, VoidOutput {
+    struct Detail: Codable, Sendable {
+        var type: String
+        var amounts: [Int]?
+    }
+
+    let details: [Detail]
+    let expand: [String]?
+    let ids: [String]?
+
+    init(details: [Detail], expand: [String]? = nil, ids: [String]? = nil) {
+        self.details = details
+        self.expand = expand
+        self.ids = ids
+    }
+
+    override var url: EndpointURL { "deep" }
+    override var arguments: Arguments? {
+        [
+            "expand": expand.map { JSON(encoding: $0).indexed },
+            "details": JSON(encoding: details).indexed,
+            "ids": ids,
+        ]
     }
 }
 

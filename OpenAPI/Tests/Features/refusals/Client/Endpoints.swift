@@ -24,6 +24,12 @@ final class Form: RefusedRequest, VoidOutput {
     override var body: HTTPBody? { .form(formFields, encoding: RefusedRequest.encoding) }
 }
 
+/// POST `/whole`.
+final class OtherWhole: RefusedRequest, VoidOutput {
+    override var url: EndpointURL { "whole" }
+    override var method: HTTPMethod { .post }
+}
+
 /// GET `/circle`.
 final class CircleRequest: RefusedRequest, DecodableOutput {
     typealias Output = JSON

@@ -38,3 +38,30 @@ final class Cookie: VaultRequest, VoidOutput {
     override var agent: RequestAgent { Vault.cookieAgent }
     override var url: EndpointURL { "cookie" }
 }
+
+/// GET `/dash`.
+final class Dash: VaultRequest, VoidOutput {
+    override var agent: RequestAgent { Vault.apiKeyAgent }
+    override var url: EndpointURL { "dash" }
+}
+
+/// GET `/line`.
+final class Line: VaultRequest, VoidOutput {
+    override var agent: RequestAgent { Vault.apiKeyAgent2 }
+    override var url: EndpointURL { "line" }
+}
+
+/// GET `/nobody`.
+final class Nobody: VaultRequest, VoidOutput {
+    override var url: EndpointURL { "nobody" }
+    override func configure(_ request: inout RequestDescription) {
+        super.configure(&request)
+        request.uses.remove(.authenticators)
+    }
+}
+
+/// GET `/files`.
+final class Files: VaultRequest, VoidOutput {
+    override var baseURL: EndpointURL? { "https://files.vault.example/v2" }
+    override var url: EndpointURL { "files" }
+}

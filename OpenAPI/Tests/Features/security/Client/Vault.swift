@@ -16,11 +16,17 @@ nonisolated enum Vault {
     /// The agent of the endpoints that need other credentials.
     static let cookieAgent = RequestAgent(configuration: configuration())
 
+    /// The agent of the endpoints that need other credentials.
+    static let apiKeyAgent = RequestAgent(configuration: configuration())
+
+    /// The agent of the endpoints that need other credentials.
+    static let apiKeyAgent2 = RequestAgent(configuration: configuration())
+
     /// The URL of the server.
     static var server: EndpointURL { "https://vault.example" }
 
     /// The hosts that receive credentials.
-    static var hosts: HostPattern { "vault.example" }
+    static var hosts: [HostPattern] { ["vault.example", "files.vault.example"] }
 
     /// The configuration of an agent for the service.
     ///
@@ -28,10 +34,12 @@ nonisolated enum Vault {
     static func configuration(
         baseURL: EndpointURL = server,
         credentials: (any Authenticator)? = nil,
-        hosts: HostPattern = hosts
+        hosts: [HostPattern] = hosts
     ) -> Configuration {
         var configuration = Configuration(baseURL: baseURL)
-        if let credentials { configuration.authenticators[hosts] = credentials }
+        if let credentials {
+            for host in hosts { configuration.authenticators[host] = credentials }
+        }
         return configuration
     }
 
@@ -79,6 +87,16 @@ nonisolated enum Vault {
     /// The security scheme `query`: a key in the parameter `key` of the query.
     static func query(_ key: String) -> some Authenticator {
         StandardAuthenticator.apiKey(key, in: .query("key"))
+    }
+
+    /// The security scheme `api-key`: a key in the header `X-A`.
+    static func apiKey(_ key: String) -> some Authenticator {
+        StandardAuthenticator.apiKey(key, in: .header(.custom("X-A")))
+    }
+
+    /// The security scheme `api_key`: a key in the header `X-B`.
+    static func apiKeyScheme(_ key: String) -> some Authenticator {
+        StandardAuthenticator.apiKey(key, in: .header(.custom("X-B")))
     }
 
     /// The security scheme `cookie`: a key in the cookie `session`.

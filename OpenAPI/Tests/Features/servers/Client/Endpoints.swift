@@ -13,3 +13,16 @@ final class There: RegionsRequest, VoidOutput {
     override var url: EndpointURL { "upload" }
     override var method: HTTPMethod { .put }
 }
+
+/// GET `/usual`.
+final class Usual: RegionsRequest, VoidOutput {
+    override var baseURL: EndpointURL? { "https://eu.regions.example:443/v3" }
+    override var url: EndpointURL { "usual" }
+}
+
+/// POST `/usual`.
+final class Relative: RegionsRequest, VoidOutput {
+    override var baseURL: EndpointURL? { "https://eu.regions.example:443/beta" }
+    override var url: EndpointURL { "usual" }
+    override var method: HTTPMethod { .post }
+}

@@ -69,3 +69,83 @@ final class Follow: FeedRequest {
         try await stream(on: agent).jsonLines(of: Change.self)
     }
 }
+
+/// GET `/signals`.
+final class Signals: FeedRequest {
+    override var url: EndpointURL { "signals" }
+
+    /// Sends the request for an event stream, and returns its events.
+    nonisolated(nonsending) func events(
+        on agent: RequestAgent? = nil
+    ) async throws(RequestError) -> Events<Change> {
+        Events(events: try await serverSentEvents(on: agent))
+    }
+}
+
+/// GET `/kinds`.
+final class Kinds: FeedRequest {
+    enum Event: Codable, Sendable {
+        case change(Change)
+        case end(End)
+        /// A value that the document does not describe.
+        case other(JSON)
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            // The variants with the names of most members come first.
+            let names: [[String]] = [
+                ["id", "name"],
+                ["count"],
+            ]
+            for variant in try container.decode(JSON.self).order(ofVariants: names) {
+                switch variant {
+                case 0:
+                    if let value = try? container.decode(Change.self) {
+                        self = .change(value)
+                        return
+                    }
+                default:
+                    if let value = try? container.decode(End.self) {
+                        self = .end(value)
+                        return
+                    }
+                }
+            }
+            self = .other(try container.decode(JSON.self))
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            switch self {
+            case .change(let value): try container.encode(value)
+            case .end(let value): try container.encode(value)
+            case .other(let value): try container.encode(value)
+            }
+        }
+    }
+
+    struct End: Codable, Sendable {
+        var count: Int
+    }
+
+    override var url: EndpointURL { "kinds" }
+
+    /// Sends the request for an event stream, and returns its events.
+    nonisolated(nonsending) func events(
+        on agent: RequestAgent? = nil
+    ) async throws(RequestError) -> Events<Event> {
+        Events(events: try await serverSentEvents(on: agent))
+    }
+}
+
+/// GET `/texts`.
+final class Texts: FeedRequest {
+    override var url: EndpointURL { "texts" }
+
+    /// Sends the request for an event stream, and returns the data of its events.
+    nonisolated(nonsending) func events(
+        on agent: RequestAgent? = nil
+    ) async throws(RequestError) -> some AsyncSequence<String, RequestError> {
+        try await serverSentEvents(on: agent).map { $0.data }
+    }
+}

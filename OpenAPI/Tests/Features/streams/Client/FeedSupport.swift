@@ -2,6 +2,15 @@
 
 import Errand
 
+nonisolated extension JSON {
+    /// The positions of variants, those first that name most members of the object.
+    func order(ofVariants names: [[String]]) -> [Int] {
+        let members = Set((object ?? []).map(\.key))
+        let counts = names.map { $0.count { members.contains($0) } }
+        return names.indices.sorted { (-counts[$0], $0) < (-counts[$1], $1) }
+    }
+}
+
 /// The events of a response, each decoded from JSON; `[DONE]` ends them.
 nonisolated struct Events<Element: Decodable & Sendable>: AsyncSequence, Sendable {
     let events: ResponseStream.ServerSentEvents

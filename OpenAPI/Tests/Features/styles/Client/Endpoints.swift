@@ -150,3 +150,34 @@ final class Contents: StylesRequest, VoidOutput {
         return headers
     }
 }
+
+/// POST `/positions`.
+final class Positions: StylesRequest, VoidOutput {
+    struct Line: Codable, Sendable {
+        var colors: [Color]
+    }
+
+    let linesParameter: [Line]
+    let ids: [Int]
+    let colors: [Color]
+    let others: [Color]
+
+    init(linesParameter: [Line], ids: [Int], colors: [Color], others: [Color]) {
+        self.linesParameter = linesParameter
+        self.ids = ids
+        self.colors = colors
+        self.others = others
+    }
+
+    override var url: EndpointURL { "positions" }
+    override var method: HTTPMethod { .post }
+    override var arguments: Arguments? { ["lines": JSON(encoding: linesParameter).indexed] }
+    private var formFields: Arguments {
+        [
+            "ids": ids.map { "\($0)" }.joined(separator: ","),
+            "colors": JSON(encoding: colors).indexed,
+            "others": JSON(encoding: others).indexed,
+        ]
+    }
+    override var body: HTTPBody? { .form(formFields, encoding: StylesRequest.encoding) }
+}

@@ -20,9 +20,11 @@ nonisolated enum Styles {
 class StylesRequest: BaseRequest {
     override var agent: RequestAgent { Styles.agent }
 
+    /// Values of query and form as OpenAPI writes them.
+    static let encoding = ArgumentEncoding(arrays: .repeated, nulls: .omit, bools: .literal)
+
     override func configure(_ request: inout RequestDescription) {
         super.configure(&request)
-        // Values of query and form as OpenAPI writes them.
-        request.encoding = ArgumentEncoding(arrays: .repeated, nulls: .omit, bools: .literal)
+        request.encoding = StylesRequest.encoding
     }
 }

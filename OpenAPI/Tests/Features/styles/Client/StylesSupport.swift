@@ -78,6 +78,18 @@ nonisolated extension JSON {
 }
 
 nonisolated extension JSON {
+    /// The value with an object in place of each list, whose names are the positions of its items.
+    var indexed: JSON {
+        if let array {
+            return JSON(
+                members: array.enumerated().map { ("\($0.offset)", $0.element.indexed) })
+        }
+        guard let object else { return self }
+        return JSON(members: object.map { ($0.key, $0.value.indexed) })
+    }
+}
+
+nonisolated extension JSON {
     /// The members of an object in a path: `R=100;G=200`.
     func path(separator: String) -> EndpointURL {
         let members = (object ?? []).filter { !$0.value.isNull }
