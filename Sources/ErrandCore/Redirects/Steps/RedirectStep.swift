@@ -166,7 +166,7 @@ package final class RedirectStep: DirectStep {
     /// the conditions of the cache.
     ///
     /// These refer to the stored response of the redirected URL: a 304 of another one would confirm a response that
-    /// nobody has (RFC 9111 §4.3.1). Values that a decider set are kept.
+    /// no caller has (RFC 9111 §4.3.1). Values that a decider set are kept.
     private static func withoutBoundFields(
         _ request: TransportRequest, _ pipelineRequest: PipelineRequest
     ) -> TransportRequest {
