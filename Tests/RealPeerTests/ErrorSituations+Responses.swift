@@ -10,7 +10,9 @@ import TestSupport
 extension ErrorSituations {
     func checking(_ code: RequestError.Code) async throws -> RequestError? {
         switch code {
-        case .unacceptableStatus: return await failure(receiving: LoopbackResponse(status: 404))
+        case .unacceptableStatus:
+            return await failure(
+                receiving: LoopbackResponse(status: 404, body: Data("no such pilot".utf8)))
         case .unacceptableContentType:
             return await failure(of: GetPlane(), receiving: response("<html>", type: "text/html"))
         case .emptyBody:

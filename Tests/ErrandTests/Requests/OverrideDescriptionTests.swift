@@ -116,7 +116,7 @@ import Testing
         #expect(
             unchanged(plain, full) == [
                 "decode", "hasJSONOutput", "isBackgroundRevalidation", "isPrepared", "isStreamed",
-                "jsonDecoder", "mistake", "reachedBaseClass",
+                "jsonDecoder", "mistake", "reachedBaseClass", "upgrade",
             ])
         #expect(members(of: plain).count > 22)
         #expect(unchanged(plain.json, full.json).isEmpty)
