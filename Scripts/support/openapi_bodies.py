@@ -68,6 +68,16 @@ class Document:
             schema, seen = value(self.node, schema['$ref'].split('#', 1)[1]), seen + 1
         return schema if isinstance(schema, dict) else {}
 
+    def is_itself(self, schema):
+        """Whether a schema is defined by itself, which is refused, so that there is no shape."""
+        seen = []
+        while isinstance(schema, dict) and len(schema.get('allOf') or [1, 2]) == 1:
+            if any(schema is one for one in seen):
+                return True
+            seen.append(schema)
+            schema = self.resolved(schema['allOf'][0])
+        return False
+
     def is_hidden(self, schema):
         return isinstance(schema, dict) and (schema.get(self.hidden) is True or self.resolved(schema).get(self.hidden) is True)
 
@@ -188,10 +198,13 @@ class Maker:
 
     @staticmethod
     def merged(one, other, schema):
+        says = any(key in schema for key in (
+            'type', 'properties', 'additionalProperties', 'items', '$ref', 'enum', 'const', 'allOf', 'anyOf', 'oneOf'))
+        if not says:
+            return one
         if isinstance(one, dict) and isinstance(other, dict):
             return {**one, **other}
-        says = any(key in schema for key in ('type', 'properties', 'items', '$ref', 'enum', 'const', 'allOf', 'anyOf', 'oneOf'))
-        return other if says and one is None else one
+        return other if one is None else one
 
     def shallow(self, schema):
         schema = self.document.resolved(schema)
@@ -476,7 +489,8 @@ def main():
                     schemas[(key, kind)] = item[1]
                     found.setdefault((key, kind), []).extend(examples(document, item[0], item[1]))
 
-    names = sorted(schemas)
+    names = sorted(name for name, schema in schemas.items()
+                   if not documents[name[1]].is_itself(documents[name[1]].resolved(schema)))
     with open(os.path.join(sources, 'ProofCases.swift'), 'w', encoding='utf-8') as file:
         file.write('public import Errand\npublic import ProofRunner\n\n')
         file.write('@available(*, deprecated) nonisolated public func proofCases() -> [ProofCase] {\n')
