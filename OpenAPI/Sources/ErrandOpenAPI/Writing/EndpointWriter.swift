@@ -368,7 +368,7 @@ struct EndpointWriter {
             } else {
                 text.block(head) { text in
                     text.add("[")
-                    text.indented { text in for item in items { text.add(item + ",") } }
+                    text.indented { text in for item in items { text.addClosure(item, ",") } }
                     text.add("]")
                 }
             }
@@ -728,7 +728,7 @@ struct EndpointWriter {
             }
             text.add("> {")
         }
-        text.indented { $0.add(call) }
+        text.indented { $0.addClosure(call) }
         text.add("}")
     }
 }

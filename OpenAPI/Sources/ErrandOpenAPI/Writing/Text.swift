@@ -113,10 +113,20 @@ struct Text {
         let isCall = !tail.hasSuffix("{") && isShort
         indentation += 1
         for (position, item) in items.enumerated() {
-            add(item + (position + 1 < items.count ? "," : isCall ? tail : ""))
+            addClosure(item, position + 1 < items.count ? "," : isCall ? tail : "")
         }
         indentation -= 1
         if !isCall { add(tail) }
+    }
+
+    /// Adds an expression and what follows it; a closure at its end is on lines of its own if they are long.
+    mutating func addClosure(_ expression: String, _ tail: String = "") {
+        guard !fits(expression + tail), expression.hasSuffix(" }"),
+            let start = expression.firstRange(of: " { ")
+        else { return add(expression + tail) }
+        add(expression[..<start.lowerBound] + " {")
+        indented { $0.add(String(expression[start.upperBound...].dropLast(2))) }
+        add("}" + tail)
     }
 
     mutating func indented(_ body: (inout Text) -> Void) {
@@ -205,7 +215,7 @@ struct Text {
             summary = String(summary.dropFirst()).trimmingSpaces
         }
         if summary.isEmpty { summary = "No description" }
-        if summary.last != "." { summary += "." }
+        if summary.last(where: { !isMark($0) }) != "." { summary += "." }
         let all = [tail, String(rest).trimmingSpaces].filter { !$0.isEmpty }
         return (summary, all.joined(separator: "\n\n"))
     }
@@ -214,12 +224,18 @@ struct Text {
         var index = text.startIndex
         while index < text.endIndex {
             let next = text.index(after: index)
-            if ".!?".contains(text[index]), next < text.endIndex, text[next].isWhitespace {
-                return next
+            if ".!?".contains(text[index]) {
+                // A sentence in bold type ends behind its marks.
+                let end = text[next...].firstIndex { !isMark($0) } ?? text.endIndex
+                if end < text.endIndex, text[end].isWhitespace { return end }
             }
             index = next
         }
         return nil
+    }
+
+    private static func isMark(_ character: Character) -> Bool {
+        character == "*" || character == "_"
     }
 
     private static func isStructured(_ line: Substring) -> Bool {

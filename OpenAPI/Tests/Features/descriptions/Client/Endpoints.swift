@@ -14,6 +14,13 @@ final class Html: DescriptionsRequest, VoidOutput {
     override var url: EndpointURL { "html" }
 }
 
+/// **This operation is closing down.**
+///
+/// Use `html` for it.
+final class Bold: DescriptionsRequest, VoidOutput {
+    override var url: EndpointURL { "bold" }
+}
+
 /// List *all* machines.
 ///
 /// To list all machines, send a GET request.
