@@ -91,13 +91,10 @@ struct Text {
 
     /// Adds an assignment; a long one that ends with a closure has it on lines of its own.
     mutating func assign(_ name: String, _ value: String) {
-        let marker = ".map { "
-        guard !fits("\(name) = \(value) "), value.hasSuffix(" }"),
-            let start = value.firstRange(of: marker)
-        else { return pair("\(name) =", value) }
-        block("\(name) = \(value[..<start.lowerBound]).map") {
-            $0.add(String(value[start.upperBound...].dropLast(2)))
+        guard !fits("\(name) = \(value) "), value.contains(".map { "), value.hasSuffix(" }") else {
+            return pair("\(name) =", value)
         }
+        addBroken("\(name) = \(value)")
     }
 
     /// Adds a call or a function, with its parameters on lines of their own if it is long.
@@ -121,9 +118,14 @@ struct Text {
 
     /// Adds an expression and what follows it; a closure at its end is on lines of its own if they are long.
     mutating func addClosure(_ expression: String, _ tail: String = "") {
-        guard !fits(expression + tail), expression.hasSuffix(" }"),
-            let start = expression.firstRange(of: " { ")
-        else { return add(expression + tail) }
+        guard !fits(expression + tail), expression.hasSuffix(" }") else {
+            return add(expression + tail)
+        }
+        addBroken(expression, tail)
+    }
+
+    private mutating func addBroken(_ expression: String, _ tail: String = "") {
+        guard let start = expression.firstRange(of: " { ") else { return add(expression + tail) }
         add(expression[..<start.lowerBound] + " {")
         indented { $0.add(String(expression[start.upperBound...].dropLast(2))) }
         add("}" + tail)
