@@ -428,6 +428,17 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
         return actions
     }
 
+    /// Reads the input that was left, and resumes the transfer if there is room again.
+    private static func readOn(
+        _ state: inout State, at now: Duration, all: Bool = false
+    ) -> Actions {
+        let wasPaused = state.isPaused
+        readRest(&state, at: now, all: all)
+        var actions = actions(&state)
+        if wasPaused, !state.isPaused { actions.resume = state.resume }
+        return actions
+    }
+
     // MARK: - Output
 
     var length: Int64? { nil }
@@ -448,10 +459,8 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
             buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: contents[..<count]))
             state.output.removeFirst(count)
             state.unsentResponses = min(state.unsentResponses, state.output.count)
-            let (wasPaused, wasOpen) = (state.isPaused, state.end == nil)
-            Self.readRest(&state, at: now)
-            var actions = Self.actions(&state)
-            if wasPaused, !state.isPaused { actions.resume = state.resume }
+            let wasOpen = state.end == nil
+            let actions = Self.readOn(&state, at: now)
             return (actions, .bytes(count), wasOpen && state.end != nil)
         }
         actions.perform()
@@ -481,10 +490,8 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
             guard state.transferEnd == nil else { return (Actions(), false) }
             state.hasLostOutput = true
             Self.dropOutput(&state)
-            let (wasPaused, wasOpen) = (state.isPaused, state.end == nil)
-            Self.readRest(&state, at: now, all: true)
-            var actions = Self.actions(&state)
-            if wasPaused { actions.resume = state.resume }
+            let wasOpen = state.end == nil
+            let actions = Self.readOn(&state, at: now, all: true)
             return (actions, wasOpen && state.end != nil)
         }
         actions.perform()
@@ -650,10 +657,7 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
             }
             let message = state.inbox.takeFirst()
             if message != nil || wasUndecided {
-                let wasPaused = state.isPaused
-                Self.readRest(&state, at: now)
-                var actions = Self.actions(&state)
-                if wasPaused, !state.isPaused { actions.resume = state.resume }
+                let actions = Self.readOn(&state, at: now)
                 return (.success(message.map { .message($0) } ?? .again), actions)
             }
             guard let end = state.refusal ?? state.end else {
