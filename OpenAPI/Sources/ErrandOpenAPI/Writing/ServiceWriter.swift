@@ -71,7 +71,7 @@ struct ServiceWriter {
                         ?? "\(type)(rawValue: \(Text.literal(variable.defaultValue)))"
                 parameters.append("\(SwiftName.escaped(own)): \(type) = \(value)")
                 url = url.replacing(
-                    "{\(variable.name)}", with: Self.piece(own, in: server.url, variable.name))
+                    "{\(variable.name)}", with: Self.piece(own, in: server.url, variable))
             }
             text.separate()
             text.document(server.text, fallback: "The URL of the server.")
@@ -86,13 +86,16 @@ struct ServiceWriter {
     }
 
     /// A value of a path may have several segments, one of a scheme decides about it.
-    private static func piece(_ name: String, in url: String, _ variable: String) -> String {
+    private static func piece(
+        _ name: String, in url: String, _ variable: API.Server.Variable
+    ) -> String {
         let name = SwiftName.escaped(name)
-        guard let position = url.firstRange(of: "{\(variable)}") else { return "" }
+        let text = variable.values.isEmpty ? name : name + ".rawValue"
+        guard let position = url.firstRange(of: "{\(variable.name)}") else { return "" }
         let before = url[..<position.lowerBound]
-        if before.isEmpty { return "\\(raw: \(name))" }
+        if before.isEmpty { return "\\(raw: \(text))" }
         if let host = before.firstRange(of: "://"), before[host.upperBound...].contains("/") {
-            return "\\(path: \(name))"
+            return "\\(path: \(text))"
         }
         return "\\(\(name))"
     }

@@ -32,6 +32,31 @@ nonisolated enum Regions {
         "https://\(region).regions.example:\(port)/\(path: base)"
     }
 
+    /// The values of `scheme`.
+    struct Scheme: RawRepresentable, Hashable, Sendable {
+        var rawValue: String
+
+        static let https = Self(rawValue: "https")
+        static let http = Self(rawValue: "http")
+    }
+
+    /// The values of `base`.
+    struct Base: RawRepresentable, Hashable, Sendable {
+        var rawValue: String
+
+        static let v1 = Self(rawValue: "v1")
+        static let v1Beta = Self(rawValue: "v1/beta")
+    }
+
+    /// The old server.
+    static func theOldServer(
+        scheme: Scheme = .https,
+        base: Base = .v1,
+        stage: String = "live"
+    ) -> EndpointURL {
+        "\(raw: scheme.rawValue)://old.regions.example/\(path: base.rawValue)/\(path: stage)"
+    }
+
     /// Sandbox.
     static var sandbox: EndpointURL { "https://sandbox.regions.example" }
 
