@@ -68,7 +68,9 @@ package struct BodyFraming: Sendable, Hashable {
 
     private mutating func addTransferCodings(_ value: String) throws(HeadParseError) {
         namesTransferCoding = true
-        for token in Self.tokens(in: value) where token != "identity" {
+        for token in Self.tokens(in: value) {
+            // "identity" is the absence of a coding (RFC 2616 §3.6), and chunked is the last one (RFC 9112 §6.1).
+            if token == "identity", !isChunked { continue }
             guard token == "chunked" else {
                 throw HeadParseError("The only supported transfer coding is chunked.")
             }

@@ -203,7 +203,8 @@ struct NaiveParser {
             }
         case "transfer-encoding":
             head.namesCoding = true
-            for token in tokens where !token.isEmpty && token != Array("identity".utf8) {
+            for token in tokens where !token.isEmpty {
+                if token == Array("identity".utf8), !head.isChunked { continue }
                 guard token == Array("chunked".utf8), !head.isChunked else {
                     throw Failure("head")
                 }

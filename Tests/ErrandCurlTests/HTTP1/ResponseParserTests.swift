@@ -124,6 +124,12 @@ struct ResponseParserTests {
         failed(
             ok + "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n",
             .head(HeadParseError("The transfer coding chunked is announced twice."))),
+        failed(
+            ok + "Transfer-Encoding: chunked, identity\r\n\r\n",
+            .head(HeadParseError("The only supported transfer coding is chunked."))),
+        failed(
+            ok + "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n",
+            .head(HeadParseError("The only supported transfer coding is chunked."))),
         // A combining mark after a space or a comma, and the Kelvin sign, are not ASCII.
         failed(
             ok + "Transfer-Encoding: , \u{CC}\u{81}chunked\r\n\r\n",
