@@ -128,14 +128,11 @@ extension Startable where Self: BaseRequest & MessageEndpoint {
 }
 
 extension RequestDescription {
-    /// The description of a request whose only success is 101.
+    /// Makes this the description of a request whose only success is a connection.
     mutating func beWebSocket(_ driver: WebSocketDriver, base: EndpointURL?) {
         upgrade = driver
-        acceptance.statuses = [101]
-        acceptance.contentTypes = nil
         // Nothing of it is stored.
         cacheSeconds = 0
-        cache.policy = .reload
         mistake = mistake ?? driver.mistake
         if let url = url.ofWebSocket { self.url = url }
         if let base = (baseURL ?? base)?.ofWebSocket { baseURL = base }

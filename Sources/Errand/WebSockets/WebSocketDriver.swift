@@ -56,8 +56,8 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
         /// The end of the transfer.
         var transferEnd: Result<Void, RequestError>?
         var roundTrip: Duration?
-        var resume: (@Sendable () -> Void)?
-        var cancel: (@Sendable () -> Void)?
+        /// Until its end.
+        weak var transfer: (any UpgradedTransfer)?
         var readable: (@Sendable () -> Void)?
         var reader: UnsafeContinuation<Void, Never>?
         var isReaderWaiting = false
@@ -86,7 +86,8 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
     /// What a change of the state has caused.
     private struct Actions {
         var readable: (@Sendable () -> Void)?
-        var resume: (@Sendable () -> Void)?
+        /// The transfer that goes on to read.
+        var resumed: (any UpgradedTransfer)?
         var reader: UnsafeContinuation<Void, Never>?
         var senders: [UnsafeContinuation<Void, Never>] = []
         var events: (@Sendable () -> Void)?
@@ -94,7 +95,7 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
         func perform() {
             events?()
             readable?()
-            resume?()
+            resumed?.resumeReading()
             reader?.resume()
             for sender in senders { sender.resume() }
         }
@@ -172,8 +173,7 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
     }
 
     func begin(
-        _ head: ResponseHead, observers: [any WebSocketObserver],
-        resume: @escaping @Sendable () -> Void, cancel: @escaping @Sendable () -> Void
+        _ head: ResponseHead, observers: [any WebSocketObserver], transfer: any UpgradedTransfer
     ) throws(RequestError) -> any BodySource {
         let now = clock.uptime
         let isSwitch = head.status.code == 101
@@ -187,8 +187,7 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
                 state.agreement = agreement ?? WebSocketHandshake.Agreement()
                 state.socket = WebSocketState(
                     options.limits, deflate: agreement?.deflate, at: now)
-                state.resume = resume
-                state.cancel = cancel
+                state.transfer = transfer
                 // RFC 6455 §7.1.1: the server ends it first. NB: hypercorn 0.18 closes the connection of HTTP/2 with all its
                 // streams if the client does (https://github.com/pgjones/hypercorn/issues/329).
                 state.awaitsServerEnd = !isSwitch
@@ -244,7 +243,7 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
             let failure = Self.failure(error, after: state.end)
             state.transferEnd = error.map { .failure($0) } ?? .success(())
             if let end = state.socket?.inputEnded() { Self.finish(end, &state) }
-            (state.resume, state.cancel) = (nil, nil)
+            state.transfer = nil
             return (Self.actions(&state), state.timer.take(), state.stream.take(), failure)
         }
         timer?.cancel()
@@ -435,7 +434,7 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
         let wasPaused = state.isPaused
         readRest(&state, at: now, all: all)
         var actions = actions(&state)
-        if wasPaused, !state.isPaused { actions.resume = state.resume }
+        if wasPaused, !state.isPaused { actions.resumed = state.transfer }
         return actions
     }
 
@@ -769,6 +768,8 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
     /// Performs what is due; returns the time of the next check.
     private func check() -> Duration? {
         let now = clock.uptime
+        // Nothing is heard of the server meanwhile.
+        let isSuspended = state.withLock { $0.transfer }?.isSuspended == true
         let (actions, next) = state.withLock { state -> (Actions, Duration?) in
             guard state.transferEnd == nil else { return (Actions(), nil) }
             guard state.end == nil else {
@@ -776,9 +777,11 @@ final class WebSocketDriver: ConnectionUpgrade, BodySource {
                 state.abortTime = time
                 guard time <= now else { return (Actions(), time) }
                 var actions = Actions()
-                actions.readable = state.cancel
+                let transfer = state.transfer
+                actions.readable = { transfer?.cancel() }
                 return (actions, nil)
             }
+            state.socket?.setReading(!state.isPaused && !isSuspended, at: now)
             switch state.socket?.check(at: now, into: &state.output) {
             case .wait(let end): return (Self.actions(&state), end)
             case .ended(let end):

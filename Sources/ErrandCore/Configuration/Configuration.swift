@@ -286,7 +286,7 @@ extension Configuration {
         // A download accepts any content type unless the endpoint sets one.
         let typesCount =
             acceptableContentTypes != nil && description.acceptance.contentTypes == nil
-            && !description.isDownload
+            && !description.isDownload && description.upgrade == nil
         let decoderCounts = errorDecoder != nil && description.errorDecoder == nil
         let encoderCounts = bodyEncoder != nil && description.compression == nil
         if typesCount { description.acceptance.contentTypes = acceptableContentTypes }

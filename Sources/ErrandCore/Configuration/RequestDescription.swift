@@ -195,7 +195,7 @@ public struct RequestDescription: Sendable {
     package var isStreamed = false
     /// Whether this is a background revalidation of a stored response.
     package var isBackgroundRevalidation = false
-    /// Takes the connection over after 101, the only response that is a success then.
+    /// Takes the connection over after 101, the only response that is a success then, and reads nothing from the store.
     package var upgrade: (any ConnectionUpgrade)?
     /// The bandwidth limit of the transfers of this request.
     package var bandwidth: BandwidthLimit? {
@@ -294,12 +294,16 @@ extension RequestDescription {
             && mistake == nil && url.fault == nil
     }
 
-    /// The own cache policy, without a copy of the options.
-    var ownCachePolicy: CachePolicy? { box.flatMap { $0.value.cache.policy } }
+    /// The cache policy that counts before the configuration's, without a copy of the options.
+    package var ownCachePolicy: CachePolicy? {
+        upgrade == nil ? box.flatMap { $0.value.cache.policy } : .reload
+    }
 
     /// Whether the status is a success.
     package func acceptsStatus(_ status: Int) -> Bool {
-        hasRareMembers ? acceptance.statuses.contains(status) : (200..<300).contains(status)
+        if upgrade != nil { return status == 101 }
+        return hasRareMembers
+            ? acceptance.statuses.contains(status) : (200..<300).contains(status)
     }
 
     /// The format that a body must have: that of ``Acceptance/format``, where `.automatic` is JSON or any.

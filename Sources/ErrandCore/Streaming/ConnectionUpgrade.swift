@@ -14,12 +14,10 @@ package protocol ConnectionUpgrade: AnyObject, Sendable {
     ///
     /// - Parameters:
     ///   - observers: The observers of messages, until the end of the connection.
-    ///   - resume: Continues the transfer after ``Demand/pause``.
-    ///   - cancel: Ends the transfer at once.
+    ///   - transfer: The transfer; hold it weakly.
     /// - Throws: The error with which the transfer ends, if the response does not accept the offer.
     func begin(
-        _ head: ResponseHead, observers: [any WebSocketObserver],
-        resume: @escaping @Sendable () -> Void, cancel: @escaping @Sendable () -> Void
+        _ head: ResponseHead, observers: [any WebSocketObserver], transfer: any UpgradedTransfer
     ) throws(RequestError) -> any BodySource
 
     /// Called with bytes of the server, which are valid only during the call.
@@ -31,4 +29,16 @@ package protocol ConnectionUpgrade: AnyObject, Sendable {
     /// Called once with the end of the connection; returns the failure of the transfer, `nil` if the protocol has
     /// ended before.
     func end(_ error: RequestError?) -> RequestError?
+}
+
+/// The transfer of a connection that was taken over.
+package protocol UpgradedTransfer: AnyObject, Sendable {
+    /// Whether its task is suspended, so that nothing is read.
+    var isSuspended: Bool { get }
+
+    /// Continues to read after ``Demand/pause``.
+    func resumeReading()
+
+    /// Ends the transfer at once.
+    func cancel()
 }

@@ -5,7 +5,7 @@ import Synchronization
 /// Collects the response of a transfer, in memory or in a sink, and resumes the waiting step at the end.
 ///
 /// ``cancel()`` may be called before, during and after the start of the transfer.
-final class ResponseCollector: StreamReceiver, ConnectionOwner {
+final class ResponseCollector: StreamReceiver, ConnectionOwner, UpgradedTransfer {
     private struct State {
         var head: ResponseHead?
         var data = Data()
@@ -208,8 +208,7 @@ final class ResponseCollector: StreamReceiver, ConnectionOwner {
             guard let upgrade = task.description.upgrade else { throw .cancelled }
             let observers = state.withLock { exchange(&$0.observers, with: []) }
             let source = try upgrade.begin(
-                head, observers: observers + [self], resume: { [weak self] in self?.resume() },
-                cancel: { [weak self] in self?.cancel() })
+                head, observers: observers + [self], transfer: self)
             state.withLock { ($0.head, $0.owner) = (head, upgrade) }
             openChannel()
             return source
@@ -217,6 +216,10 @@ final class ResponseCollector: StreamReceiver, ConnectionOwner {
             return FailedSource(error)
         }
     }
+
+    var isSuspended: Bool { task.pause.isPaused }
+
+    func resumeReading() { resume() }
 
     func addObserver(_ observer: any WebSocketObserver) {
         state.withLock { $0.observers.append(observer) }

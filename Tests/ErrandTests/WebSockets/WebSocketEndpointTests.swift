@@ -558,6 +558,26 @@ final class WebSocketEndpointTests: Sendable {
         #expect(connection.hasEnded)
     }
 
+    /// Nothing is read of a server meanwhile, so that its silence means nothing.
+    @Test func silenceWhileSuspended() async throws {
+        let (socket, connection) = try await connect()
+        socket.task.suspend()
+        for _ in 0..<4 {
+            try await clock.untilSleeping()
+            clock.advance(by: .seconds(20))
+        }
+        try await clock.untilSleeping()
+        #expect(connection.frames() == ["ping \0\0\0\0\0\0\0\u{1}"])
+        socket.task.resume()
+        clock.advance(by: .seconds(20))
+        try await clock.untilSleeping()
+        #expect(connection.frames().isEmpty)
+        clock.advance(by: .seconds(20))
+        var messages = socket.messages.makeAsyncIterator()
+        let error = await #expect(throws: RequestError.self) { try await messages.next() }
+        #expect(error?.webSocketClose?.code == .internalError)
+    }
+
     @Test func serverWithoutCloseFrame() async throws {
         let (socket, connection) = try await connect(
             WebSocketOptions(compression: .none, pingInterval: nil, closeTimeout: .seconds(3)))

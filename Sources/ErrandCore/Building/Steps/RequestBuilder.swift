@@ -209,7 +209,7 @@ enum RequestChecks {
         {
             throw refusal
         }
-        if (description.cache.policy ?? configuration.cachePolicy) == .cacheOnly {
+        if (description.ownCachePolicy ?? configuration.cachePolicy) == .cacheOnly {
             throw .invalidCombination(
                 "\(description.endpoint) is a download with the cache policy .cacheOnly, but "
                     + "downloads are not stored. Use another cache policy.")

@@ -30,7 +30,8 @@ package final class CacheStep: OptionalStep {
 
     package func concerns(_ pipelineRequest: PipelineRequest) -> Bool {
         let task = pipelineRequest.task
-        return task.description.cacheSeconds > 0 || task.description.cache.policy != nil
+        guard task.description.upgrade == nil else { return false }
+        return task.description.cacheSeconds > 0 || task.description.ownCachePolicy != nil
             || task.configuration.cachePolicy != .cacheElseLoad
             || refresher.presence.isUsed
                 && CacheInvalidation.mayChange(pipelineRequest.request.method)

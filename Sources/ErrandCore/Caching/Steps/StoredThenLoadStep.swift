@@ -82,7 +82,7 @@ package final class StoredThenLoadStep: OptionalStep {
 extension RequestTask {
     /// Whether a stored response is delivered before the network's.
     package var deliversStored: Bool {
-        (description.cache.policy ?? configuration.cachePolicy).deliversStored
+        (description.ownCachePolicy ?? configuration.cachePolicy).deliversStored
             && !description.isStreamed
     }
 }
@@ -94,7 +94,7 @@ extension RequestDescription {
     ///   - shared: The policy of the configuration.
     ///   - part: The kind of request, such as "a member of a batch".
     package func refusalOfTwoResponses(_ shared: CachePolicy, part: String) -> RequestError? {
-        let policy = cache.policy ?? shared
+        let policy = ownCachePolicy ?? shared
         guard policy.deliversStored else { return nil }
         return RequestError(
             .invalidCombination, stage: .build,

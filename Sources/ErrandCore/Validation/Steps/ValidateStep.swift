@@ -90,7 +90,9 @@ package enum ResponseValidation {
         let isAccepted =
             description.upgrade == nil ? description.acceptsStatus(status) : response.isStreamed
         guard isAccepted else {
-            let rule = description.acceptance.statuses.expectation
+            let expected: StatusCodes =
+                description.upgrade == nil ? description.acceptance.statuses : [101]
+            let rule = expected.expectation
             let hint =
                 status == 401 && description.uses.contains(.authenticators)
                 ? " Set authorization, or configuration.authenticators for the host \(response.url.host ?? "")."
@@ -143,7 +145,9 @@ package enum ResponseValidation {
         _ response: Response, description: RequestDescription
     ) throws(RequestError) {
         let accepted: ContentTypePatterns
-        if description.hasRareMembers, let types = description.acceptance.contentTypes {
+        if description.hasRareMembers, description.upgrade == nil,
+            let types = description.acceptance.contentTypes
+        {
             accepted = ContentTypePatterns(types)
         } else {
             // Downloads and streams accept any content type unless the endpoint sets one.
