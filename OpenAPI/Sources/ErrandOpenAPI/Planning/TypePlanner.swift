@@ -399,6 +399,18 @@ final class TypePlanner {
             }
             structure.properties.append(property)
         }
+        if case .unspecified = object.additional {
+            // Optional, because a name without a schema may be one that the service no longer has.
+            for key in object.required.sorted()
+            where !object.properties.contains(where: { $0.name == key }) {
+                let base = SwiftName.member(key)
+                var property = Declaration.Property(
+                    key: key, name: names.take(base, base + "Value"), type: .builtin("JSON"),
+                    isOptional: true)
+                property.text = "Required, though the document does not say what it is."
+                structure.properties.append(property)
+            }
+        }
         switch object.additional {
         case .unspecified, .forbidden: break
         case .allowed: structure.additional = .builtin("JSON")

@@ -49,6 +49,15 @@ nonisolated struct Closed: Codable, Sendable {
     var name: String?
 }
 
+/// Members are required without a schema.
+nonisolated struct Named: Codable, Sendable {
+    var name: String
+    /// Required, though the document does not say what it is.
+    var `class`: JSON?
+    /// Required, though the document does not say what it is.
+    var since: JSON?
+}
+
 /// Known members, and numbers under other names.
 nonisolated struct Open: Codable, Sendable {
     var name: String
@@ -91,6 +100,7 @@ nonisolated struct Words: Codable, Sendable {
     var open: Open
     var closed: Closed
     var box: Box?
+    var named: Named?
     var patterns: [String: String]?
 
     struct Entry: Codable, Sendable {
