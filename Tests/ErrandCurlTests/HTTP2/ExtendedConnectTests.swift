@@ -174,6 +174,39 @@ struct ExtendedConnectTests {
         #expect(record.ends[0].error == nil)
     }
 
+    /// The stream or its connection ends while the receiver takes no input: the source of the output is closed, though
+    /// the end waits behind the input.
+    @Test(arguments: [false, true])
+    func outputIsLostWhileInputIsPaused(isReset: Bool) async throws {
+        let server = try RawServer { connection in
+            guard exchangePrefaces(connection, allows: true), let frame = next(connection) else {
+                return
+            }
+            accept(frame.stream, connection)
+            for text in ["one", "two"] {
+                connection.write(
+                    RawFrame(
+                        kind: RawFrame.Kind.data, stream: frame.stream, payload: Array(text.utf8)))
+            }
+            guard isReset else { return }
+            connection.write(
+                RawFrame(kind: RawFrame.Kind.reset, stream: frame.stream, payload: [0, 0, 0, 2]))
+            connection.waitForClose()
+        }
+        let owner = RecordingOwner(extendedProtocol: "websocket")
+        owner.demand.withLock { $0 = .pause }
+        let (closes, closed) = AsyncStream.makeStream(of: Void.self)
+        owner.sending.onTermination = { _ in closed.finish() }
+        let transfer = transport.start(try request(server), receiver: owner)
+        for await _ in closes {}
+        var record = try await owner.until { _ in true }
+        #expect(record.ends.isEmpty && record.input == Data("one".utf8))
+        owner.demand.withLock { $0 = .more }
+        transfer.resumeReceiving()
+        record = try await owner.until { !$0.ends.isEmpty }
+        #expect(record.input == Data("onetwo".utf8) && record.ends[0].error != nil)
+    }
+
     @Test func cancellationResetsTheStream() async throws {
         let reset = AsyncStream.makeStream(of: [UInt8].self)
         let server = try RawServer { connection in
