@@ -314,4 +314,47 @@ struct ExtendedConnectTests {
         waiting.cancel()
         _ = try await second.until { !$0.ends.isEmpty }
     }
+
+    /// One that waits for SETTINGS is cancelled beside an ordinary request, or beside another one that waits: their
+    /// connection is in use, and a request with another key waits for its end.
+    @Test(arguments: [false, true])
+    func cancelledWaitLeavesTheConnectionInUse(isOrdinary: Bool) async throws {
+        let hasPreface = AsyncStream.makeStream(of: Void.self)
+        let mayGoOn = DispatchSemaphore(value: 0)
+        let server = try RawServer { connection in
+            guard connection.readBody(24).count == 24 else { return }
+            hasPreface.continuation.yield()
+            mayGoOn.wait()
+            connection.write(
+                RawFrame(kind: RawFrame.Kind.settings, payload: [0, 8, 0, 0, 0, 1]))
+            guard let frame = next(connection) else { return }
+            accept(frame.stream, connection)
+            connection.write(
+                RawFrame(
+                    kind: RawFrame.Kind.data, flags: RawFrame.endOfStream, stream: frame.stream,
+                    payload: []))
+            connection.waitForClose()
+        }
+        var configuration = CurlConfiguration()
+        configuration.connectionsPerHost = 1
+        let transport = CurlTransport(configuration: configuration)
+        let owners = (0..<3).map { _ in RecordingOwner(extendedProtocol: "websocket") }
+        for owner in owners { owner.sending.finish() }
+        var first = try request(server)
+        if isOrdinary { first.headers[.upgrade] = nil }
+        _ = transport.start(first, receiver: owners[0])
+        var prefaces = hasPreface.stream.makeAsyncIterator()
+        await prefaces.next()
+        transport.start(try request(server), receiver: owners[1]).cancel()
+        _ = try await owners[1].until { !$0.ends.isEmpty }
+        var other = try request(server)
+        other.options.addressOverrides = ["elsewhere.test:80": ["127.0.0.1"]]
+        _ = transport.start(other, receiver: owners[2])
+        mayGoOn.signal()
+        let record = try await owners[0].until { !$0.ends.isEmpty }
+        try #require(record.ends[0].error == nil)
+        #expect(record.heads.count == (isOrdinary ? 0 : 1))
+        mayGoOn.signal()
+        #expect(try await owners[2].until { !$0.ends.isEmpty }.ends[0].error == nil)
+    }
 }
