@@ -169,7 +169,12 @@ public struct Generator {
         let words = title.split { !$0.isLetter && !$0.isNumber }
             .filter { !noise.contains($0.lowercased()) }.prefix(2)
         let name = SwiftName.type(words.joined(separator: " "))
-        return name.isEmpty || name == "Empty" ? "Service" : name
+        // A name without letters is "Empty", which is reserved.
+        let names = name == "Empty" ? [] : [name, name + "API"]
+        return names.first { name in
+            !SwiftName.reservedTypes.contains(name)
+                && !SwiftName.reservedTypes.contains(name + "Request")
+        } ?? "Service"
     }
 
     private func endpoints(

@@ -270,6 +270,53 @@ import Testing
         #expect(parts.filter { $0.contains("agent: RequestAgent { Shop.adminAgent }") }.count == 1)
     }
 
+    /// Names of the output's own types are those of no service, and its base class has none either.
+    @Test(arguments: [
+        ("Pagination", "PaginationAPI"), ("The Base API", "BaseAPI"), ("JSON", "Json"),
+        ("Shop\\0", "Shop"), ("API", "Service"),
+    ])
+    func serviceHasANameOfItsOwn(title: String, name: String) {
+        let document = """
+            openapi: 3.1.0
+            info: {title: "\(title)", version: '1'}
+            paths: {/a: {get: {responses: {'204': {description: ok}}}}}
+            """
+        let output = Generator(load: load(["a.yaml": document])).generate("a.yaml")
+        let text = output.files.map(\.text).joined()
+        #expect(text.contains("nonisolated enum \(name) {") && !text.contains("\0"))
+        #expect(text.contains("class \(name)Request: BaseRequest {"))
+    }
+
+    /// A form without parts has no files.
+    @Test func binaryFieldsOfFormsAreText() {
+        let output = generate(
+            """
+            paths:
+              "/a\\0b":
+                post:
+                  requestBody:
+                    content:
+                      application/x-www-form-urlencoded:
+                        schema: {type: object, properties: {payload: {type: string, format: binary}}}
+                  responses: {'204': {description: ok}}
+            """)
+        #expect(output.classes.contains("let payload: String?") && !output.classes.contains("\0"))
+        #expect(output.faults == [])
+    }
+
+    @Test func responsesWithoutAStatusAreLeftOut() {
+        let error = "{description: no, content: {application/json: {schema: {type: string}}}}"
+        let output = generate(
+            """
+            paths:
+              /a:
+                get:
+                  responses: {'200': {description: ok}, 1000: \(error), error: \(error), 99: \(error), 4xx: \(error), 2X0: \(error)}
+            """)
+        #expect(output.problems.count { $0.description.contains("is no status") } == 4)
+        #expect(output.classes.contains(".json(String.self)"))
+    }
+
     @Test func serversHaveVariables() {
         let generator = Generator(
             load: load([

@@ -138,6 +138,20 @@ import Testing
         #expect(text.contains("nonisolated struct Model: RawRepresentable"))
     }
 
+    /// Two variants that are one type, of which each is named by the same value.
+    @Test func variantsWithOneValueAreOneCase() {
+        let text = models(
+            """
+            Item:
+              oneOf: [{$ref: '#/components/schemas/Wrapper'}, {$ref: '#/components/schemas/Note'}, {$ref: '#/components/schemas/Link'}]
+              discriminator: {propertyName: type}
+            Wrapper: {oneOf: [{$ref: '#/components/schemas/Note'}]}
+            Note: {type: object, required: [type], properties: {type: {const: note}, text: {type: string}}}
+            Link: {type: object, required: [type], properties: {type: {const: link}, to: {type: string}}}
+            """)
+        #expect(text.contains(#"case "note": self ="#) && text.contains(#"case "link": self ="#))
+    }
+
     @Test func discriminatorChoosesTheCase() {
         let text = models(
             """

@@ -152,6 +152,14 @@ struct Operation {
 
         var isSuccess: Bool { status.hasPrefix("2") }
 
+        /// Whether the text is a status of three digits, a range of them, or `default`.
+        static func isStatus(_ text: String) -> Bool {
+            guard text != "default" else { return true }
+            let (digit, rest) = (text.prefix(1), text.dropFirst())
+            guard digit >= "1", digit <= "9", text.utf8.count == 3 else { return false }
+            return rest.uppercased() == "XX" || rest.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        }
+
         /// The name of a case for a status.
         static func caseName(_ status: String) -> String {
             switch status {

@@ -29,7 +29,8 @@ struct APIReader {
                 "The version \(version) is not supported; 3.0 and 3.1 are.")
             return nil
         }
-        api.title = node["info"]?["title"]?.string ?? ""
+        let title = node["info"]?["title"]?.string ?? ""
+        api.title = String(title.map { $0.isControl ? " " : $0 })
         api.version = node["info"]?["version"].flatMap { $0.string ?? Self.number($0) } ?? ""
         api.text = node["info"]?["description"]?.string
         api.servers = servers(of: node, root)
@@ -335,6 +336,13 @@ struct APIReader {
                 let (node, place) = documents.resolve(place.child(status)),
                 documents.isObject(node, place)
             else { return nil }
+            guard Operation.Response.isStatus(status) else {
+                documents.report(
+                    .note, place,
+                    "`\(status)` is no status, no range such as 4XX and not `default`; the response is left out."
+                )
+                return nil
+            }
             var response = Operation.Response(
                 place: place, status: status, text: node["description"]?.string,
                 content: content(of: node, place))

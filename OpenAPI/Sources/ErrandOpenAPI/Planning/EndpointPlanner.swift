@@ -450,12 +450,13 @@ struct EndpointPlanner {
     }
 
     private mutating func fields(
-        of content: Operation.Content, _ endpoint: inout Endpoint, besides local: String? = nil
+        of content: Operation.Content, _ endpoint: inout Endpoint, isMultipart: Bool = false
     ) -> [(name: String, property: Endpoint.Property)]? {
         guard let schema = content.schema else { return nil }
         let (_, shape, _) = types.shapes.resolved(schema)
         guard case .object(let object) = shape else { return nil }
-        if let local { _ = names.take(local) }
+        // The body has a variable `parts`.
+        if isMultipart { _ = names.take("parts") }
         return object.properties.compactMap { key, member in
             let (found, _, _) = types.shapes.resolved(member)
             if member.isReadOnly || found.isReadOnly { return nil }
@@ -469,7 +470,8 @@ struct EndpointPlanner {
             let property = Endpoint.Property(
                 name: names.take(base, base + "Field"), type: use.type,
                 isOptional: !object.required.contains(key) || use.isNullable,
-                special: Self.part(of: use.type), text: text, isDeprecated: member.isDeprecated)
+                special: isMultipart ? Self.part(of: use.type) : nil, text: text,
+                isDeprecated: member.isDeprecated)
             return (key, property)
         }
     }
@@ -544,8 +546,7 @@ struct EndpointPlanner {
     private mutating func planMultipart(
         _ content: Operation.Content, _ body: Operation.Body, _ endpoint: inout Endpoint
     ) {
-        // The body has a variable `parts`.
-        guard let fields = fields(of: content, &endpoint, besides: "parts") else {
+        guard let fields = fields(of: content, &endpoint, isMultipart: true) else {
             let property = Endpoint.Property(
                 name: names.take("parts"), type: .array(.binary), isOptional: false,
                 special: "[HTTPBody.Part]",

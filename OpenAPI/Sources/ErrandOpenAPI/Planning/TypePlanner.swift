@@ -465,15 +465,15 @@ final class TypePlanner {
             let use = use(of: variant, context.named(hint, in: declaration.name))
             // The case of other values has them already.
             if use.type == .builtin("JSON") { continue }
+            values = values.filter { value in
+                !union.cases.contains { $0.values.contains { $0.json == value.json } }
+            }
             if types.contains(use.type) {
                 guard key != nil, let same = types.firstIndex(of: use.type) else { continue }
                 union.cases[same].values += values
                 continue
             }
             types.append(use.type)
-            values = values.filter { value in
-                !union.cases.contains { $0.values.contains { $0.json == value.json } }
-            }
             let name = SwiftName.member(hint)
             union.cases.append(
                 .init(

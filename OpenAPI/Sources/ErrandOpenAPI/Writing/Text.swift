@@ -145,7 +145,7 @@ struct Text {
 
     /// Adds a documentation comment: a line that ends with a period, and the rest.
     mutating func document(_ text: String?, fallback: String? = nil) {
-        let source = Self.normalized(text) ?? fallback
+        let source = Self.normalized(text) ?? fallback?.filter { !$0.isControl }
         guard let source, !source.isEmpty else { return }
         let (summary, rest) = Self.split(source)
         let width = Self.width - 4 * indentation - 4
@@ -326,7 +326,7 @@ struct Text {
 }
 
 extension Character {
-    fileprivate var isControl: Bool {
+    var isControl: Bool {
         unicodeScalars.allSatisfy { $0.value < 0x20 || (0x7f...0x9f).contains($0.value) }
     }
 }
