@@ -71,6 +71,8 @@ extension TapeDecoder {
     /// Decodes the items of this array, of any type.
     fileprivate func items<Element: Decodable>() throws -> [Element] {
         let count = Word.count(words[index + 1])
+        // The initializer would write the count into the storage that all empty arrays share.
+        guard count > 0 else { return [] }
         return try [Element](unsafeUninitializedCapacity: count) { buffer, filled in
             guard let base = buffer.baseAddress else { return }
             let record = session.record(of: Element.self)

@@ -131,6 +131,7 @@
         func takeOutput() -> [UInt8] {
             lock.withLock { _ in
                 let size = min(openSSL.streams.BIO_ctrl_pending(output), Int(Int32.max))
+                guard size > 0 else { return [] }
                 return [UInt8](unsafeUninitializedCapacity: size) { bytes, count in
                     let read = openSSL.transfers.BIO_read(
                         output, bytes.baseAddress, Int32(size))

@@ -64,6 +64,8 @@ package final class SourceFile: Sendable {
     package func contents() -> Data? { size.flatMap { beginning(Int($0)) } }
 
     private func beginning(_ count: Int) -> Data? {
+        // The initializer of the array would write into the storage that all empty arrays share.
+        guard count > 0 else { return Data() }
         var failed = false
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             let whole = UnsafeMutableRawBufferPointer(buffer)
