@@ -22,7 +22,8 @@ public struct WebSocketOptions: Sendable, Hashable {
     public var pingInterval: Duration?
     /// The time without a byte of the server after a PING that closes the connection with 1011 (default 20 s).
     ///
-    /// It does not count while ``WebSocket/messages`` are not read fast enough, because the connection is paused then.
+    /// It does not count while ``WebSocket/messages`` are not read fast enough, because the connection is paused then,
+    /// or while the task is suspended.
     public var pingTimeout: Duration
     /// The time that the server has for its close frame, and then for the end of the connection (default 5 s).
     public var closeTimeout: Duration
