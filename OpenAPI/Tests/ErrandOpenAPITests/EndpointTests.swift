@@ -270,7 +270,7 @@ import Testing
         #expect(parts.filter { $0.contains("agent: RequestAgent { Shop.adminAgent }") }.count == 1)
     }
 
-    /// Names of the output's own types are those of no service, and its base class has none either.
+    /// A service does not get the name of a type that the output uses, and neither does its base class.
     @Test(arguments: [
         ("Pagination", "PaginationAPI"), ("The Base API", "BaseAPI"), ("JSON", "Json"),
         ("Shop\\0", "Shop"), ("API", "Service"),

@@ -138,7 +138,7 @@ import Testing
         #expect(text.contains("nonisolated struct Model: RawRepresentable"))
     }
 
-    /// Two variants that are one type, of which each is named by the same value.
+    /// Two variants are one type, and both have the same value of the discriminator.
     @Test func variantsWithOneValueAreOneCase() {
         let text = models(
             """

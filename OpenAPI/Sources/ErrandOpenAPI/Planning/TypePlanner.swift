@@ -399,7 +399,8 @@ final class TypePlanner {
             }
             structure.properties.append(property)
         }
-        if case .unspecified = object.additional {
+        switch object.additional {
+        case .unspecified:
             // Optional, because a name without a schema may be one that the service no longer has.
             for key in object.required.sorted()
             where !object.properties.contains(where: { $0.name == key }) {
@@ -410,9 +411,7 @@ final class TypePlanner {
                 property.text = "Required, though the document does not say what it is."
                 structure.properties.append(property)
             }
-        }
-        switch object.additional {
-        case .unspecified, .forbidden: break
+        case .forbidden: break
         case .allowed: structure.additional = .builtin("JSON")
         case .schema(let values):
             structure.additional =
