@@ -313,7 +313,7 @@ import Testing
                 get:
                   responses: {'200': {description: ok}, 1000: \(error), error: \(error), 99: \(error), 4xx: \(error), 2X0: \(error)}
             """)
-        #expect(output.problems.count { $0.description.contains("is no status") } == 4)
+        #expect(output.problems.count { $0.description.contains("is neither a status") } == 4)
         #expect(output.classes.contains(".json(String.self)"))
     }
 

@@ -339,7 +339,7 @@ struct APIReader {
             guard Operation.Response.isStatus(status) else {
                 documents.report(
                     .note, place,
-                    "`\(status)` is no status, no range such as 4XX and not `default`; the response is left out."
+                    "`\(status)` is neither a status, nor a range such as 4XX, nor `default`; the response is left out."
                 )
                 return nil
             }

@@ -67,12 +67,9 @@ struct CacheEntries: Sendable {
 
     /// The response that the closures of the configuration and the endpoint let the store have; `nil` if they refuse.
     ///
-    /// The URL is that of the original one. A streamed response was checked at its head, and is not changed. A connection
-    /// that was taken over has no body to store.
+    /// The URL is that of the original one. A streamed response was checked at its head, and is not changed.
     func responseToStore(_ response: Response, _ pipelineRequest: PipelineRequest) -> Response? {
-        guard pipelineRequest.description.upgrade == nil else { return nil }
-        return pipelineRequest.description.isStreamed
-            ? response : apply(pipelineRequest, to: response)
+        pipelineRequest.description.isStreamed ? response : apply(pipelineRequest, to: response)
     }
 
     private func apply(_ pipelineRequest: PipelineRequest, to response: Response) -> Response? {
