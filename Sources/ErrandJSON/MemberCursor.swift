@@ -89,12 +89,31 @@ struct MemberCursor {
         let word = words[place]
         let bits = MemberCursor.bits(key)
         guard word >> 32 == Word.make(.string, length: key.count, offset: 0) >> 32,
-            seen & bits != bits, TextPrefix(key).begins(bytes + Word.offset(word))
+            TextPrefix(key).begins(bytes + Word.offset(word)),
+            seen & bits != bits || isFirst(key, at: place)
         else { return 0 }
         seen |= bits
         last = place
         next = end(of: place &+ 1)
         return place &+ 1
+    }
+
+    /// Whether no member before `place` has this key; false if the caller must search for it.
+    ///
+    /// The filter has two bits for each key, so that in an object of ten members one of the last
+    /// keys is often in it by chance.
+    @inline(never)
+    private func isFirst(_ key: ShortString, at place: Int) -> Bool {
+        guard count <= 32, words[first &- 2] & Word.hasEscapedKeys == 0 else { return false }
+        let text = TextPrefix(key)
+        let head = words[place] >> 32
+        var earlier = first
+        while earlier < place {
+            let word = words[earlier]
+            if word >> 32 == head, text.begins(bytes + Word.offset(word)) { return false }
+            earlier = end(of: earlier &+ 1)
+        }
+        return true
     }
 
     /// Returns the value's index if `key` is the first skipped member; 0 otherwise.
