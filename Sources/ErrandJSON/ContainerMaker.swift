@@ -8,22 +8,19 @@
 /// caller's storage, so the container is stored and copied as an `AnyObject` and no metadata is
 /// needed.
 struct ContainerMaker<Container> {
-    private let make: () -> Container
-
-    /// Returns the container as a value of type `Wanted`.
+    /// Returns its argument.
     ///
-    /// - Parameter type: The concrete type of the stored container. It is not checked.
-    @inline(__always)
-    func callAsFunction<Wanted>(as type: Wanted.Type) -> Wanted {
-        unsafeBitCast(self, to: ContainerMaker<Wanted>.self).make()
-    }
+    /// It captures nothing and consumes the argument, so that a call counts one reference, that of
+    /// the result.
+    private let make: (consuming AnyObject) -> Container
 }
 
 extension ContainerMaker where Container == AnyObject {
-    /// Creates a factory for `container`, which the caller must keep alive.
-    init(_ container: AnyObject) {
-        // Unretained: the reference count must show whether user code has kept the container.
-        let container = Unmanaged.passUnretained(container)
-        make = { container.takeUnretainedValue() }
+    /// Returns `object` as a value of type `Wanted`.
+    ///
+    /// - Parameter type: The concrete type of the stored container. It is not checked.
+    @inline(__always)
+    static func container<Wanted>(_ object: AnyObject, as type: Wanted.Type) -> Wanted {
+        unsafeBitCast(ContainerMaker { $0 }, to: ContainerMaker<Wanted>.self).make(object)
     }
 }

@@ -63,8 +63,8 @@ extension TapeDecoder: ReusedCoder {
             throw session.mismatch([String: Any].self, at: index, codingPath)
         }
         prepareKeys()
-        if containerKey == ObjectIdentifier(type), let makeContainer {
-            return makeContainer(as: KeyedDecodingContainer<Key>.self)
+        if containerKey == ObjectIdentifier(type), let container {
+            return ContainerMaker.container(container, as: KeyedDecodingContainer<Key>.self)
         }
         return newContainer(type)
     }

@@ -54,8 +54,8 @@ extension StreamEncoder: ReusedCoder {
     /// The keyed container of this object; the container of an earlier value is reused if there is
     /// one.
     func keyedContainer<Key: CodingKey>(_ type: Key.Type) -> KeyedEncodingContainer<Key> {
-        if containerKey == ObjectIdentifier(type), let makeContainer, open(.object) {
-            return makeContainer(as: KeyedEncodingContainer<Key>.self)
+        if containerKey == ObjectIdentifier(type), let container, open(.object) {
+            return ContainerMaker.container(container, as: KeyedEncodingContainer<Key>.self)
         }
         return newContainer(type)
     }

@@ -8,9 +8,8 @@ protocol ReusedCoder: AnyObject {
 
     /// Whether the coder is reused for other values.
     var isReused: Bool { get set }
-    /// The keyed container for reuse, its factory, and the type of its keys.
+    /// The keyed container for reuse, and the type of its keys.
     var container: AnyObject? { get set }
-    var makeContainer: ContainerMaker<AnyObject>? { get set }
     var containerKey: ObjectIdentifier? { get set }
 
     /// Retains or releases the parent coder.
@@ -47,13 +46,11 @@ extension ReusedCoder {
         }
         container = nil
         containerKey = nil
-        makeContainer = nil
     }
 
     /// Stores the keyed container of this value for reuse by the next one.
     func give(_ object: AnyObject, withKeysOf type: Any.Type) {
         container = object
-        makeContainer = ContainerMaker(object)
         containerKey = ObjectIdentifier(type)
     }
 }

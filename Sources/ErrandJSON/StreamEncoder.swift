@@ -35,9 +35,8 @@ final class StreamEncoder: Encoder {
 
     /// Whether the encoder is reused for other values, see `EncoderReuse.swift`.
     var isReused = false
-    /// The keyed container for reuse, its factory, and the type of its keys.
+    /// The keyed container for reuse, and the type of its keys.
     var container: AnyObject?
-    var makeContainer: ContainerMaker<AnyObject>?
     var containerKey: ObjectIdentifier?
 
     enum Form { case nothing, scalar, object, array }

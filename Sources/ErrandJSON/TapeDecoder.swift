@@ -25,9 +25,8 @@ final class TapeDecoder: Decoder {
 
     /// Whether the decoder is reused for other values, see `DecoderReuse.swift`.
     var isReused = false
-    /// The keyed container for reuse, its factory, and the type of its keys.
+    /// The keyed container for reuse, and the type of its keys.
     var container: AnyObject?
-    var makeContainer: ContainerMaker<AnyObject>?
     var containerKey: ObjectIdentifier?
 
     convenience init(_ session: DecodingSession, _ index: Int) {
