@@ -11,7 +11,7 @@ extension DecodingSession {
         let record = record(of: type)
         var top: TapeDecoder
         if let spare = record.pointee.spare.take() {
-            spare.restart(at: index, below: nil, key: nil, position: 0)
+            spare.restart(at: index)
             top = spare
         } else {
             top = TapeDecoder(self, index)
@@ -32,22 +32,20 @@ extension TapeDecoder: ReusedCoder {
     /// Return it with `ReusedCoder.release`.
     @inline(__always)
     func spareChild(
-        _ record: Record, _ index: Int, key: (any CodingKey)?,
-        position: Int
+        _ record: Record, _ index: Int, key: some CodingKey
     ) throws -> TapeDecoder {
         guard depth < session.maximumDepth else { throw tooDeep() }
         if let spare = record.pointee.spare.take() {
-            spare.restart(at: index, below: self, key: key, position: position)
+            spare.restart(at: index, below: self, key: key)
             return spare
         }
-        return newChild(record, index, key: key, position: position)
+        return newChild(record, index, key: key)
     }
 
     private func newChild(
-        _ record: Record, _ index: Int, key: (any CodingKey)?,
-        position: Int
+        _ record: Record, _ index: Int, key: some CodingKey
     ) -> TapeDecoder {
-        let child = TapeDecoder(self, index, key: key, position: position)
+        let child = TapeDecoder(self, index, key: key)
         guard !record.pointee.keepsContainers else { return child }
         child.isReused = true
         child.hold(parent: false)

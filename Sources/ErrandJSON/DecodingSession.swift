@@ -181,24 +181,25 @@ final class DecodingSession {
 }
 
 /// A coding key for an array index, or for a name without a key type.
-struct PlainKey: CodingKey {
-    let stringValue: String
-    let intValue: Int?
+///
+/// It fits into the inline storage of `any CodingKey`, and an index has no text until it is read.
+enum PlainKey: CodingKey {
+    case name(String)
+    case index(Int)
 
-    init(_ stringValue: String) {
-        self.stringValue = stringValue
-        intValue = nil
+    init(_ stringValue: String) { self = .name(stringValue) }
+    init(index: Int) { self = .index(index) }
+    init?(stringValue: String) { self = .name(stringValue) }
+    init?(intValue: Int) { self = .index(intValue) }
+
+    var stringValue: String {
+        switch self {
+        case .name(let name): name
+        case .index(let index): "Index \(index)"
+        }
     }
 
-    init(index: Int) {
-        stringValue = "Index \(index)"
-        intValue = index
-    }
-
-    init?(stringValue: String) { self.init(stringValue) }
-
-    init?(intValue: Int) {
-        stringValue = "\(intValue)"
-        self.intValue = intValue
+    var intValue: Int? {
+        if case .index(let index) = self { index } else { nil }
     }
 }

@@ -5,9 +5,9 @@
 /// Their own `init(from:)` copies each element through an existential container. The errors are the
 /// same.
 protocol TapeCollection {
-    /// Decodes the value at `index`, under `key` or at `position` in `parent`.
+    /// Decodes the value at `index`, under `key` in `parent`.
     static func decode(
-        at index: Int, in parent: TapeDecoder, key: (any CodingKey)?, position: Int
+        at index: Int, in parent: TapeDecoder, key: some CodingKey
     ) throws -> Self
 
     /// Decodes the value of `decoder`.
@@ -16,27 +16,27 @@ protocol TapeCollection {
 
 extension Array: TapeCollection where Element: Decodable {
     static func decode(
-        at index: Int, in parent: TapeDecoder, key: (any CodingKey)?, position: Int
+        at index: Int, in parent: TapeDecoder, key: some CodingKey
     ) throws -> [Element] {
         guard parent.words[index] >> 60 == Word.Kind.array.rawValue else {
-            throw parent.session.mismatch([Any].self, at: index, parent.path(key, position))
+            throw parent.session.mismatch([Any].self, at: index, parent.path(key))
         }
         // Bit casts to the same type; the compiler cannot know that it is the same.
         if Element.self == Double.self {
-            let items = try parent.scalars(at: index, key, position) { try $0.double(at: $1, $2) }
+            let items = try parent.scalars(at: index, key) { try $0.double(at: $1, $2) }
             return unsafeBitCast(items, to: [Element].self)
         }
         if Element.self == Int.self {
-            let items = try parent.scalars(at: index, key, position) {
+            let items = try parent.scalars(at: index, key) {
                 try $0.integer(Int.self, at: $1, $2)
             }
             return unsafeBitCast(items, to: [Element].self)
         }
         if Element.self == String.self {
-            let items = try parent.scalars(at: index, key, position) { try $0.string(at: $1, $2) }
+            let items = try parent.scalars(at: index, key) { try $0.string(at: $1, $2) }
             return unsafeBitCast(items, to: [Element].self)
         }
-        return try parent.child(index, key: key, position: position).items()
+        return try parent.child(index, key: key).items()
     }
 
     static func decode(_ decoder: TapeDecoder) throws -> [Element] {
@@ -51,7 +51,7 @@ extension TapeDecoder {
     /// Decodes the items of a nested array of scalars without a decoder.
     @inline(__always)
     fileprivate func scalars<T>(
-        at index: Int, _ key: (any CodingKey)?, _ position: Int,
+        at index: Int, _ key: some CodingKey,
         _ read: (DecodingSession, Int, DecodingSession.Path) throws -> T
     ) throws -> [T] {
         let count = Word.count(words[index + 1])
@@ -62,7 +62,7 @@ extension TapeDecoder {
         var place = index + 2
         for item in 0..<count {
             try items.append(
-                read(session, place) { self.path(key, position) + [PlainKey(index: item)] })
+                read(session, place) { self.path(key) + [PlainKey(index: item)] })
             place = end(of: place)
         }
         return items
@@ -82,14 +82,15 @@ extension TapeDecoder {
             var place = index + 2
             while filled < count {
                 if isPlain {
-                    var decoder = try spareChild(record, place, key: nil, position: filled)
+                    var decoder = try spareChild(record, place, key: PlainKey(index: filled))
                     defer { TapeDecoder.release(&decoder, to: record) }
                     try (base + filled).initialize(to: Element(from: decoder))
                 } else if let collection = record.pointee.collection {
-                    try put(collection, at: place, position: filled, into: base + filled)
+                    try put(
+                        collection, at: place, key: PlainKey(index: filled), into: base + filled)
                 } else {
                     try (base + filled).initialize(
-                        to: decode(Element.self, at: place, key: nil, position: filled))
+                        to: decode(Element.self, at: place, key: PlainKey(index: filled)))
                 }
                 filled &+= 1
                 place = end(of: place)
@@ -100,22 +101,22 @@ extension TapeDecoder {
     /// Decodes an item that is a collection directly into its memory.
     @inline(__always)
     private func put<C: TapeCollection>(
-        _ type: C.Type, at place: Int, position: Int, into slot: UnsafeMutableRawPointer
+        _ type: C.Type, at place: Int, key: PlainKey, into slot: UnsafeMutableRawPointer
     ) throws {
-        let item = try type.decode(at: place, in: self, key: nil, position: position)
+        let item = try type.decode(at: place, in: self, key: key)
         slot.initializeMemory(as: C.self, to: item)
     }
 }
 
 extension Dictionary: TapeCollection where Key == String, Value: Decodable {
     static func decode(
-        at index: Int, in parent: TapeDecoder, key: (any CodingKey)?, position: Int
+        at index: Int, in parent: TapeDecoder, key: some CodingKey
     ) throws -> [String: Value] {
         guard parent.words[index] >> 60 == Word.Kind.object.rawValue else {
             throw parent.session.mismatch(
-                [String: Any].self, at: index, parent.path(key, position))
+                [String: Any].self, at: index, parent.path(key))
         }
-        return try decode(parent.child(index, key: key, position: position))
+        return try decode(parent.child(index, key: key))
     }
 
     static func decode(_ decoder: TapeDecoder) throws -> [String: Value] {
@@ -130,7 +131,7 @@ extension Dictionary: TapeCollection where Key == String, Value: Decodable {
             let name = tape.string(at: place)
             if values[name] == nil {
                 values[name] = try decoder.decode(
-                    Value.self, at: place + 1, key: PlainKey(name), position: 0)
+                    Value.self, at: place + 1, key: PlainKey(name))
             }
             place = tape.end(of: place + 1)
         }

@@ -10,9 +10,8 @@ final class TapeDecoder: Decoder {
     /// The enclosing decoder, alive while this one decodes; `owner` retains it beyond that.
     private(set) unowned(unsafe) var parent: TapeDecoder?
     private var owner: TapeDecoder?
-    /// The key of the value; nil for an item of an array, which has a `position`.
+    /// The key of the value; nil for the top-level value.
     @exclusivity(unchecked) private(set) var key: (any CodingKey)?
-    private(set) var position: Int
     private(set) var depth: Int
 
     /// The session's tape, copied to avoid an indirection.
@@ -30,29 +29,24 @@ final class TapeDecoder: Decoder {
     var containerKey: ObjectIdentifier?
 
     convenience init(_ session: DecodingSession, _ index: Int) {
-        self.init(session, index, parent: nil, key: nil, position: 0, depth: 0)
+        self.init(session, index, parent: nil, key: nil, depth: 0)
     }
 
     @inline(__always)
-    convenience init(
-        _ parent: TapeDecoder, _ index: Int, key: (any CodingKey)?, position: Int = 0
-    ) {
-        self.init(
-            parent.session, index, parent: parent, key: key, position: position,
-            depth: parent.depth &+ 1)
+    convenience init(_ parent: TapeDecoder, _ index: Int, key: some CodingKey) {
+        self.init(parent.session, index, parent: parent, key: key, depth: parent.depth &+ 1)
     }
 
     @inline(__always)
     init(
         _ session: DecodingSession, _ index: Int, parent: TapeDecoder?, key: (any CodingKey)?,
-        position: Int, depth: Int
+        depth: Int
     ) {
         self.session = session
         self.index = index
         self.parent = parent
         self.owner = parent
         self.key = key
-        self.position = position
         self.depth = depth
         words = session.tape.words
         bytes = session.tape.bytes
@@ -66,6 +60,7 @@ final class TapeDecoder: Decoder {
     func rest() {
         parent = nil
         key = nil
+        depth = 0
         if table != nil { table = nil }
     }
 
@@ -77,20 +72,17 @@ final class TapeDecoder: Decoder {
 
     /// Prepares a reused decoder for a value below `parent`.
     @inline(__always)
-    func restart(
-        at index: Int, below parent: TapeDecoder?, key: (any CodingKey)?, position: Int
-    ) {
+    func restart(at index: Int, below parent: TapeDecoder, key: some CodingKey) {
         self.parent = parent
-        depth = parent.map { $0.depth &+ 1 } ?? 0
+        depth = parent.depth &+ 1
         self.key = key
-        restart(at: index, position: position)
+        restart(at: index)
     }
 
-    /// Prepares the decoder for the next item of the same array.
+    /// Prepares a reused decoder for a top-level value, after `rest`.
     @inline(__always)
-    func restart(at index: Int, position: Int) {
+    func restart(at index: Int) {
         self.index = index
-        self.position = position
         cursor = MemberCursor(tape: session.tape, object: index)
         if table != nil { table = nil }
     }
@@ -112,7 +104,7 @@ final class TapeDecoder: Decoder {
         var path: [any CodingKey] = []
         var node = self
         while let parent = node.parent {
-            path.append(node.key ?? PlainKey(index: node.position))
+            if let key = node.key { path.append(key) }
             node = parent
         }
         path.reverse()
@@ -131,58 +123,53 @@ final class TapeDecoder: Decoder {
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
 
-    /// The coding path of a child value.
-    func path(_ key: (any CodingKey)?, _ position: Int) -> [any CodingKey] {
-        codingPath + [key ?? PlainKey(index: position)]
-    }
-
     // MARK: - Values of any type
 
     /// Decodes the child value at `index`.
     @inline(__always)
     func decode<T: Decodable>(
-        _ type: T.Type, at index: Int, key: (any CodingKey)?, position: Int
+        _ type: T.Type, at index: Int, key: some CodingKey
     ) throws -> T {
         // Bit casts, because a dynamic cast of a type to itself takes longer than the decoding.
         if type == String.self {
-            let value = try session.string(at: index) { self.path(key, position) }
+            let value = try session.string(at: index) { self.path(key) }
             return unsafeBitCast(value, to: T.self)
         }
         if type == Int.self {
-            let value = try session.integer(Int.self, at: index) { self.path(key, position) }
+            let value = try session.integer(Int.self, at: index) { self.path(key) }
             return unsafeBitCast(value, to: T.self)
         }
         if type == Double.self {
-            let value = try session.double(at: index) { self.path(key, position) }
+            let value = try session.double(at: index) { self.path(key) }
             return unsafeBitCast(value, to: T.self)
         }
         let record = session.record(of: type)
         if let collection = record.pointee.collection {
-            return try decodeCollection(collection, at: index, key, position)
+            return try decodeCollection(collection, at: index, key)
         }
         if record.pointee.isFoundations {
-            let child = try child(index, key: key, position: position)
+            let child = try child(index, key: key)
             return try session.foundation.decode(type, child)
         }
-        var child = try spareChild(record, index, key: key, position: position)
+        var child = try spareChild(record, index, key: key)
         defer { TapeDecoder.release(&child, to: record) }
         return try T(from: child)
     }
 
     @inline(__always)
     func decodeCollection<C: TapeCollection, T>(
-        _ type: C.Type, at index: Int, _ key: (any CodingKey)?, _ position: Int
+        _ type: C.Type, at index: Int, _ key: some CodingKey
     ) throws -> T {
         // `T` and `C` are the same type, but the compiler cannot know it.
         unsafeBitCast(
-            try type.decode(at: index, in: self, key: key, position: position), to: T.self)
+            try type.decode(at: index, in: self, key: key), to: T.self)
     }
 
     /// Creates a decoder for the child value at `index`.
     @inline(__always)
-    func child(_ index: Int, key: (any CodingKey)?, position: Int) throws -> TapeDecoder {
+    func child(_ index: Int, key: some CodingKey) throws -> TapeDecoder {
         guard depth < session.maximumDepth else { throw tooDeep() }
-        return TapeDecoder(self, index, key: key, position: position)
+        return TapeDecoder(self, index, key: key)
     }
 
     func tooDeep() -> DecodingError {
@@ -192,8 +179,8 @@ final class TapeDecoder: Decoder {
 
     /// Decodes this value itself as another type.
     func decodeSelf<T: Decodable>(_ type: T.Type) throws -> T {
-        if let parent {
-            return try parent.decode(type, at: index, key: key, position: position)
+        if let parent, let key {
+            return try parent.decode(type, at: index, key: key)
         }
         if session.foundation.handles(type) { return try session.foundation.decode(type, self) }
         guard let collection = session.record(of: type).pointee.collection else {

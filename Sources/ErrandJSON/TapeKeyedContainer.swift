@@ -38,13 +38,13 @@ struct TapeKeyedContainer<Key: CodingKey, Owner>: KeyedDecodingContainerProtocol
     // MARK: - Any type
 
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-        try with { try $0.decode(type, at: try $0.place(key), key: key, position: 0) }
+        try with { try $0.decode(type, at: try $0.place(key), key: key) }
     }
 
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
         try with { decoder in
             guard let place = decoder.placeIfPresent(key) else { return nil }
-            return try decoder.decode(type, at: place, key: key, position: 0)
+            return try decoder.decode(type, at: place, key: key)
         }
     }
 

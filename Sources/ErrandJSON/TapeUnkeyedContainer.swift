@@ -52,7 +52,7 @@ struct TapeUnkeyedContainer: UnkeyedDecodingContainer {
 
     mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
         let value = try decoder.decode(
-            type, at: try next(type), key: nil, position: currentIndex)
+            type, at: try next(type), key: PlainKey(index: currentIndex))
         advance()
         return value
     }
@@ -85,7 +85,7 @@ struct TapeUnkeyedContainer: UnkeyedDecodingContainer {
     }
 
     private func child<T>(_ type: T.Type) throws -> TapeDecoder {
-        TapeDecoder(decoder, try next(type), key: nil, position: currentIndex)
+        TapeDecoder(decoder, try next(type), key: PlainKey(index: currentIndex))
     }
 
     // MARK: - Scalars
