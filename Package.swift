@@ -57,20 +57,22 @@ let package = Package(
     name: "errand",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     traits: [
-        .default(enabledTraits: ["URLSession", "Foundation"]),
+        // One trait, because the package manager (6.3) passes several in the order of a Set, and compiles everything again
+        // when it differs.
+        .default(enabledTraits: ["URLSession"]),
+        .trait(
+            name: "URLSession",
+            description:
+                "Adds what Foundation adds, and ErrandURLSession to `import Errand`: URLSessionTransport and the "
+                + "bridges to Foundation's networking types. On by default; without it, programs on Linux do not link "
+                + "FoundationNetworking."
+        ),
         .trait(
             name: "Foundation",
             description:
                 "Adds what needs the full Foundation: NSError, URLError, Progress, the objects of JSONSerialization, "
-                + "hosts beyond ASCII, old charsets of forms. On by default; without it, programs on Linux link "
+                + "hosts beyond ASCII, old charsets of forms. Without it and URLSession, programs on Linux link "
                 + "FoundationEssentials only, without ICU."
-        ),
-        .trait(
-            name: "URLSession",
-            description:
-                "Adds ErrandURLSession to `import Errand`: URLSessionTransport and the bridges to Foundation's "
-                + "networking types. On by default; without it, programs on Linux do not link FoundationNetworking.",
-            enabledTraits: ["Foundation"]
         ),
         .trait(
             name: "Logging",

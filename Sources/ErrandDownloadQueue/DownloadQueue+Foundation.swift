@@ -1,4 +1,4 @@
-#if Foundation || canImport(Darwin)
+#if Foundation || URLSession || canImport(Darwin)
     import ErrandCore
     import ErrandHTTP
     // Foundation: Progress

@@ -1,4 +1,4 @@
-#if Foundation || canImport(Darwin)
+#if Foundation || URLSession || canImport(Darwin)
     import ErrandSystem
     // Foundation: NSNumber, NSDecimalNumber and NSNull of JSONSerialization
     import Foundation

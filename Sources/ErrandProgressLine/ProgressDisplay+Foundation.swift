@@ -1,4 +1,4 @@
-#if Foundation || canImport(Darwin)
+#if Foundation || URLSession || canImport(Darwin)
     // Foundation: FileHandle
     public import Foundation
 

@@ -206,7 +206,7 @@ package struct FormWriter {
             encoded, keeping: kept, spaceAsPlus: isPlus, to: &self[keyPath: path])
     }
 
-    #if Foundation || canImport(Darwin)
+    #if Foundation || URLSession || canImport(Darwin)
         private static let advice = ""
     #else
         // FoundationEssentials has the charsets of Unicode, ASCII, ISO 8859-1 and Mac OS Roman only.

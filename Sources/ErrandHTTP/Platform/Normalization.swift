@@ -1,4 +1,4 @@
-#if Foundation || canImport(Darwin)
+#if Foundation || URLSession || canImport(Darwin)
     // Foundation: normalization of Unicode text, for host names and credentials
     import Foundation
 #endif
@@ -12,7 +12,7 @@ package enum Normalization {
     /// Without the trait, the text as it is: keyboards and most programs produce form C.
     package static func canonical(_ text: String) -> String {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }
-        #if Foundation || canImport(Darwin)
+        #if Foundation || URLSession || canImport(Darwin)
             return text.precomposedStringWithCanonicalMapping
         #else
             return text
@@ -22,7 +22,7 @@ package enum Normalization {
     /// The text in form KC; `nil` if the package was built without the tables for it.
     package static func compatibility(_ text: String) -> String? {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }
-        #if Foundation || canImport(Darwin)
+        #if Foundation || URLSession || canImport(Darwin)
             return text.precomposedStringWithCompatibilityMapping
         #else
             return nil

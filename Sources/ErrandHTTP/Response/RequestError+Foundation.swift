@@ -1,4 +1,4 @@
-#if Foundation || canImport(Darwin)
+#if Foundation || URLSession || canImport(Darwin)
     import ErrandSystem
     // Foundation: NSError, URLError and CustomNSError
     public import Foundation
