@@ -161,6 +161,7 @@ import Testing
         #expect(error?.message.contains("Install the package libcurl4") == true)
         let old = CurlLibrary.problem(isLoaded: true, version: 0x07_4C_01)
         #expect(old?.contains("libcurl 7.76.1 is too old") == true)
+        #expect(old?.contains("use URLSessionTransport") == true)
         #expect(CurlLibrary.problem(isLoaded: true, version: 0x07_57_00) == nil)
     }
 

@@ -82,7 +82,7 @@
             return version >= oldest
                 ? nil
                 : "libcurl \(number.joined(separator: ".")) is too old, or could not be initialized. Install 7.87 or "
-                    + "newer."
+                    + "newer, or use URLSessionTransport."
         }
 
         /// libcurl 7.87, the oldest with which all tests of connecting have run.

@@ -71,9 +71,7 @@ extension ReadmeModel {
 // Sample 7: A tour
 extension ReadmeModel {
     func sequences() async throws {
-        final class ListUsers: JSONRequest<[User]> {
-            override var url: EndpointURL { "/users" }
-        }
+        final class ListUsers: JSONRequest<[User]> { override var url: EndpointURL { "/users" } }
         for try await user in ListUsers().items(.number("page")) { lines.append(user.nick) }
         for try await line in try await InlineRequest("/log").stream().lines { lines.append(line) }
         let (user, other) = try await BatchRequest.Typed(GetUser(id: 7), GetUser(id: 8)).value()
