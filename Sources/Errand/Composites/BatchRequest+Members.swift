@@ -152,7 +152,7 @@ nonisolated extension BatchRequest.EndedMembers {
 extension RequestUnit {
     /// The output of the last run of a member with a typed output.
     nonisolated var anyOutput: (any Sendable)? {
-        if let request = self as? BaseRequest { return request.storedOutput }
+        if let request = self as? BaseRequest { return request.storedOutput?.value }
         return (self as? any TypedUnit)?.output
     }
 }

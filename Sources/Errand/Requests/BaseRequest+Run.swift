@@ -143,7 +143,7 @@ extension BaseRequest {
 
     /// Stores the outcome of a run.
     nonisolated func take(_ outcome: TaskOutcome) {
-        if outcome.output != nil || storedOutput != nil { storedOutput = outcome.output }
+        storedOutput = outcome.output
         switch outcome.result {
         case .success(let response):
             self.response = response

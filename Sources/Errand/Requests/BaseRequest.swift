@@ -184,7 +184,7 @@ nonisolated open class BaseRequest: RequestUnit, Startable {
     /// The agent given to the initializer of an ``InlineRequest``; it precedes that of an override.
     @exclusivity(unchecked) package var assignedAgent: RequestAgent?
     /// The output of the last run of a typed endpoint.
-    @exclusivity(unchecked) var storedOutput: (any Sendable)?
+    @exclusivity(unchecked) var storedOutput: Shared<any Sendable>?
     /// Whether a batch, a chain or a graph in progress has the request as a member.
     @exclusivity(unchecked) var isMember = false
     @exclusivity(unchecked) var attachedSuccess: ((BaseRequest) -> Void)?

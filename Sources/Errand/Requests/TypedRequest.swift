@@ -46,7 +46,7 @@ extension TypedRequest {
     nonisolated public var output: Output? {
         // Two steps: the cast of an absent value to an optional output would succeed.
         guard let storedOutput else { return nil }
-        return storedOutput as? Output
+        return storedOutput.value as? Output
     }
 
     /// The output or the error of the last run; `nil` before it.
@@ -76,7 +76,7 @@ extension TaskOutcome {
         switch result {
         case .failure(let error): return .failure(error)
         case .success(let response):
-            if let output, let typed = output as? Output { return .success(typed) }
+            if let output, let typed = output.value as? Output { return .success(typed) }
             return .failure(.missingOutput(Output.self, response))
         }
     }

@@ -628,12 +628,13 @@ public final class RequestTask: Sendable, Identifiable {
 /// The outcome of a task.
 package struct TaskOutcome: Sendable {
     package var result: Result<Response, RequestError>
-    /// The decoded output of a typed endpoint.
-    package var output: (any Sendable)?
+    /// The decoded output of a typed endpoint; a reference, because copies of an absent existential cost every request
+    /// calls of the runtime.
+    package var output: Shared<any Sendable>?
     /// Whether a batch, a chain or a graph has succeeded, which has no response.
     package private(set) var hasNoResponse = false
 
-    package init(result: Result<Response, RequestError>, output: (any Sendable)? = nil) {
+    package init(result: Result<Response, RequestError>, output: Shared<any Sendable>? = nil) {
         self.result = result
         self.output = output
     }

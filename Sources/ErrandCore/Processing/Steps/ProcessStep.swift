@@ -4,9 +4,9 @@ import ErrandJSON
 package struct Processed: Sendable {
     package var response: Response
     /// The decoded output of a typed endpoint.
-    package var output: (any Sendable)?
+    package var output: Shared<any Sendable>?
 
-    package init(_ response: Response, output: (any Sendable)? = nil) {
+    package init(_ response: Response, output: Shared<any Sendable>? = nil) {
         self.response = response
         self.output = output
     }
@@ -138,7 +138,7 @@ package enum ProcessStep {
         guard let decode = pipelineRequest.description.decode else { return Processed(response) }
         let decoder = response.decoder?.value ?? .responseDefault
         let path = pipelineRequest.description.outputPath(pipelineRequest.configuration)
-        return Processed(response, output: try decode(response, decoder, path))
+        return Processed(response, output: Shared(try decode(response, decoder, path)))
     }
 
     private static func run(
