@@ -29,10 +29,7 @@ struct TaskTable {
         slots[index] = nil
         free.append(index)
         // After a burst of requests the memory of large arrays is released.
-        if free.count == slots.count {
-            slots.removeAll(keepingCapacity: slots.count <= 1024)
-            free.removeAll(keepingCapacity: free.count <= 1024)
-        }
+        if free.count == slots.count, slots.count > 1024 { (slots, free) = ([], []) }
         return task
     }
 }

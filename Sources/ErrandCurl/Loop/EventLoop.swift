@@ -280,13 +280,10 @@
         func reportEnds(isCallerTurn: Bool = false) {
             client?.reportClosed()
             guard !ends.isEmpty else { return }
-            if ends.count == 1, !isCallerTurn {
-                ends[0].report()
-            } else {
-                DispatchQueue.global().async { [ends] in
-                    // By index: the elements would be copied.
-                    for index in ends.indices { ends[index].report() }
-                }
+            if ends.count == 1, !isCallerTurn { return ends.removeLast().report() }
+            DispatchQueue.global().async { [ends] in
+                // By index: the elements would be copied.
+                for index in ends.indices { ends[index].report() }
             }
             // The closure keeps the array; the next turn probably ends as many.
             let count = min(ends.count, Self.keptEnds)
