@@ -32,6 +32,10 @@ public final class RequestTask: Sendable, Identifiable {
     // Together, without padding: an object of more than 1032 bytes costs more to allocate with glibc.
     /// Whether neither the description nor the configuration needs an ``OptionalStep``.
     let isPlain: Bool
+    /// Whether the task is plain, and its request depends on the URL and the configuration alone.
+    ///
+    /// Asking the stored description would copy it.
+    let isURLAlone: Bool
     let hasListeners: Bool
     let hasEventReaders = Atomic(false)
     private let hasBegun = Atomic(false)
@@ -119,6 +123,7 @@ public final class RequestTask: Sendable, Identifiable {
         hasListeners = configuration.hasListeners || capture?.observesEvents ?? false
         self.capture = capture
         isPlain = description.isPlain && !configuration.usesOptionalSteps && capture == nil
+        isURLAlone = isPlain && description.isURLAlone
         memberState = members
         self.services = services
         startedAt = services.uptime
@@ -137,6 +142,7 @@ public final class RequestTask: Sendable, Identifiable {
         hasListeners = leader.hasListeners
         capture = leader.capture
         isPlain = leader.isPlain
+        isURLAlone = leader.isURLAlone
         memberState = nil
         services = leader.services
         startedAt = leader.startedAt

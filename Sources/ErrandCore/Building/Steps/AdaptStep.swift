@@ -54,10 +54,8 @@ package final class AdaptStep: DirectStep {
         _ pipelineRequest: inout PipelineRequest, _ configuration: SharedConfiguration,
         _ built: BuiltRequests
     ) throws(RequestError) -> Bool {
-        let isURLAlone = pipelineRequest.task.description.isURLAlone
-        if isURLAlone,
-            let request = built.request(for: pipelineRequest.task.description.url.text)
-        {
+        let task = pipelineRequest.task
+        if task.isURLAlone, let request = built.request(for: task.description.url.text) {
             pipelineRequest.request = request
         } else {
             guard
@@ -65,9 +63,7 @@ package final class AdaptStep: DirectStep {
             else { return false }
             try checkBody(of: made)
             pipelineRequest = made
-            if isURLAlone {
-                built.keep(made.request, for: made.task.description.url.text)
-            }
+            if task.isURLAlone { built.keep(made.request, for: task.description.url.text) }
         }
         emit(pipelineRequest)
         return true
