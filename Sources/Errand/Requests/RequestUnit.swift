@@ -16,7 +16,7 @@ nonisolated open class RequestUnit {
         didSet { hasOwnAccessories = !accessories.isEmpty }
     }
     /// Called with the end of a run, after the hooks and before the closures (default `nil`).
-    public weak var delegate: (any RequestDelegate)?
+    @exclusivity(unchecked) public weak var delegate: (any RequestDelegate)?
 
     /// The task of the run in progress; `nil` before and after it.
     ///
