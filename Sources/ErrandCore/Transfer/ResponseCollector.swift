@@ -109,8 +109,10 @@ final class ResponseCollector: StreamReceiver, ConnectionOwner, UpgradedTransfer
 
     /// The transfer may be cancelled, deliver bytes and end before `start` returns.
     private func begin() {
-        let own = captured.flatMap { task.capture?.transport(of: $0, over: task.transport) }
-        var transport = own ?? task.transport
+        var transport = task.transport
+        if let captured, let own = task.capture?.transport(of: captured, over: transport) {
+            transport = own
+        }
         if let limit = task.description.bandwidth {
             transport = limit.transport(over: transport)
         }
@@ -350,10 +352,15 @@ final class ResponseCollector: StreamReceiver, ConnectionOwner, UpgradedTransfer
     }
 
     func didEnd(_ end: TransferEnd) {
-        var end = end
-        if acceptsConnection, let owner = state.withLock({ $0.owner.take() }) {
-            end.error = owner.end(end.error)
+        guard acceptsConnection, let owner = state.withLock({ $0.owner.take() }) else {
+            return finish(end)
         }
+        var end = end
+        end.error = owner.end(end.error)
+        finish(end)
+    }
+
+    private func finish(_ end: TransferEnd) {
         let (waiter, channel, transfer) = state.withLock { state in
             state.finish(end)
             return (state.waiter.take(), state.channel, state.transfer.take())

@@ -209,8 +209,9 @@
         private func keep(_ connection: OpenConnection) {
             connection.idleSince = loop.idleCheck.count
             if pool.hasTooManyIdle || connection.idleLifetime == 0 { expireIdle() }
-            loop.scheduleSweep(
-                by: pool.expiry(of: loop.now, lifetime: connection.idleLifetime))
+            // Read before the pool, which would be copied otherwise.
+            let (now, lifetime) = (loop.now, connection.idleLifetime)
+            loop.scheduleSweep(by: pool.expiry(of: now, lifetime: lifetime))
             // A request with another key may need the place of the idle connection.
             startConnects()
         }

@@ -443,18 +443,19 @@
         }
 
         private func makeEnd(_ ending: TransferState.Ending) -> TransferEnd {
-            var end = TransferEnd(timings: timings())
-            switch ending {
-            case .complete:
-                loop.noteOrigin(of: transfer.request)
-                end.trailers = trailers
-            case .cancelled: end.error = .cancelled
-            case .shutDown: end.error = CurlFailure.shutDown
-            case .timedOut(let kind):
-                end.error = CurlFailure.timedOut(kind, limits: transfer.request.timeouts)
-            case .failed: end.error = failure ?? CurlFailure.unknown
-            }
-            return end
+            let error: RequestError? =
+                switch ending {
+                case .complete: nil
+                case .cancelled: .cancelled
+                case .shutDown: CurlFailure.shutDown
+                case .timedOut(let kind):
+                    CurlFailure.timedOut(kind, limits: transfer.request.timeouts)
+                case .failed: failure ?? CurlFailure.unknown
+                }
+            let isComplete = error == nil
+            if isComplete { loop.noteOrigin(of: transfer.request) }
+            return TransferEnd(
+                error: error, timings: timings(), trailers: isComplete ? trailers : HTTPFields())
         }
 
         private func timings() -> AttemptTimings {

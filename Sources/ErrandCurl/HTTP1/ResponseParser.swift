@@ -188,7 +188,9 @@ package struct ResponseParser {
         return head
     }
 
-    private mutating func received(_ head: HeadParser.Head) throws(HeadParseError) -> Event {
+    private mutating func received(
+        _ head: consuming HeadParser.Head
+    ) throws(HeadParseError) -> Event {
         guard head.version == .http11 || head.version == .http10 else {
             throw .versionNotNegotiated
         }

@@ -100,10 +100,12 @@ package struct RecentOrigins {
     /// Records that an origin has responded.
     package mutating func add(_ url: HTTPURL, _ options: TransportOptions) {
         // Requests with the same URL often share its components.
-        if let latest, latest.has(url, options) {
+        if latest?.has(url, options) == true {
             // References are compared from now on.
-            guard !latest.options.hasSameStorage(as: options) else { return }
-            return self.latest = Call(url: url, options: Self.conditions(options))
+            if latest?.options.hasSameStorage(as: options) == false {
+                latest = Call(url: url, options: Self.conditions(options))
+            }
+            return
         }
         let options = Self.conditions(options)
         // User and query may contain secrets.
