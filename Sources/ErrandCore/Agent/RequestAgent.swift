@@ -179,8 +179,7 @@ public final class RequestAgent: Sendable {
         if description.isStreamed { description.isStreamed = false }
         let (task, isAlone) = admit(description)
         let startsInline =
-            isAlone && task.description.isCheapToBuild
-            && task.sharedConfiguration.startsPlainly
+            isAlone && task.isCheapToBuild && task.sharedConfiguration.startsPlainly
         // A task-local value marks requests that authenticators send, and runners have the default priority.
         if CredentialOperation.current == nil, Task.currentPriority == .medium {
             if startsInline, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {

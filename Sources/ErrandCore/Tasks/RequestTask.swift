@@ -32,9 +32,10 @@ public final class RequestTask: Sendable, Identifiable {
     // Together, without padding: an object of more than 1032 bytes costs more to allocate with glibc.
     /// Whether neither the description nor the configuration needs an ``OptionalStep``.
     let isPlain: Bool
+    // Asking the stored description would copy it.
+    /// Whether building the request is cheap and calls no user code.
+    let isCheapToBuild: Bool
     /// Whether the task is plain, and its request depends on the URL and the configuration alone.
-    ///
-    /// Asking the stored description would copy it.
     let isURLAlone: Bool
     let hasListeners: Bool
     let hasEventReaders = Atomic(false)
@@ -123,6 +124,7 @@ public final class RequestTask: Sendable, Identifiable {
         hasListeners = configuration.hasListeners || capture?.observesEvents ?? false
         self.capture = capture
         isPlain = description.isPlain && !configuration.usesOptionalSteps && capture == nil
+        isCheapToBuild = description.isCheapToBuild
         isURLAlone = isPlain && description.isURLAlone
         memberState = members
         self.services = services
@@ -142,6 +144,7 @@ public final class RequestTask: Sendable, Identifiable {
         hasListeners = leader.hasListeners
         capture = leader.capture
         isPlain = leader.isPlain
+        isCheapToBuild = leader.isCheapToBuild
         isURLAlone = leader.isURLAlone
         memberState = nil
         services = leader.services
