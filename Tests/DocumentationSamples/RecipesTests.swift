@@ -248,8 +248,6 @@ extension SharedAgentTests {
         // MARK: - Test and look
 
         @Test func tools() async throws {
-            try await run { try await $0.testWithoutNetwork() }
-            #expect(model.lines == ["Amelia", #"["/pilots/7"], []"#])
             try await run { try await $0.seeWhatIsSent() }
             #expect(model.lines.count == 1 && model.lines[0].hasPrefix("curl "))
 

@@ -233,7 +233,7 @@ public struct Response: Sendable {
         case network
         /// The store; the response is fresh.
         case cacheFresh
-        /// The store; the response is stale, and a policy allows its use.
+        /// The store; the response is stale and a policy allows its use, or the network failed, whatever the age.
         case cacheStale
         /// The store, after the server confirmed with 304 that the response is still valid.
         case revalidated
