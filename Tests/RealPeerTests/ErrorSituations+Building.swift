@@ -45,9 +45,7 @@ extension ErrorSituations {
         case .storeFailed: return try await storeFailure()
         case .duplicate:
             return try await secondFailure(on: agent()) { $0.sending.duplicates = .reject }
-        case .queueFull:
-            return try await secondFailure(
-                on: agent { $0.limits = RequestLimits(total: 1, waiting: 0) })
+        case .queueFull: return try await queueFailure()
         case .offline:
             return await failure(
                 on: agent {
@@ -87,6 +85,27 @@ extension ErrorSituations {
         _ = await first.outcome()
         await agent.shutdown()
         return outcome.error
+    }
+
+    /// The error of the request that is refused while one is in progress and 20 wait.
+    private func queueFailure() async throws -> RequestError? {
+        let agent = agent { $0.limits = RequestLimits(total: 1, waiting: 20) }
+        let gate = Gate()
+        server.otherwise { _ in LoopbackResponse().held(by: gate) }
+        let first = agent.start(GetPilot().makeDescription())
+        try await gate.reached()
+        let others = (0...20).map { _ in agent.start(GetPilot().makeDescription()) }
+        let refusal = await withTaskGroup(of: RequestError?.self) { group in
+            for other in others { group.addTask { await other.outcome().error } }
+            // The others end after the gate has opened.
+            let refusal = await group.next()
+            gate.open()
+            await group.waitForAll()
+            return refusal ?? nil
+        }
+        _ = await first.outcome()
+        await agent.shutdown()
+        return refusal
     }
 
     private func circuitFailure() async -> RequestError? {

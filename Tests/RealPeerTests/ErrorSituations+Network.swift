@@ -2,8 +2,10 @@ import Errand
 import ErrandTesting
 import ErrandTransport
 import Foundation
+import Glibc
 import HTTPTypes
 import TestSupport
+import Testing
 
 // Errors of the transport.
 extension ErrorSituations {
@@ -29,8 +31,7 @@ extension ErrorSituations {
             }
         case .clientCertificateRejected:
             return await failure(at: .nghttpdClients, host: "good.errand.test", path: "/index.html")
-        case .transportFailed:
-            return await failure(on: agent(over: scripted))
+        case .transportFailed: return try await descriptorFailure()
         default: return nil
         }
     }
@@ -67,16 +68,36 @@ extension ErrorSituations {
         }
     }
 
-    /// A transport of the application, which cannot send anything.
-    private var scripted: ScriptedTransport {
-        let transport = ScriptedTransport()
-        transport.on(
-            nil, nil,
-            .failure(
-                RequestError(
-                    .transportFailed, stage: .transport,
-                    "The modem does not respond. Check its power supply.")))
-        return transport
+    /// The error of a request in a process, a separate one, without a free file descriptor.
+    private func descriptorFailure() async throws -> RequestError? {
+        let process = try await #require(
+            processExitsWith: .success, observing: [\.standardOutputContent]
+        ) {
+            let server = LoopbackServer()
+            server.otherwise { _ in LoopbackResponse() }
+            try await server.start()
+            var configuration = Configuration(
+                baseURL: EndpointURL(raw: "http://api.example.com:\(server.port)"))
+            configuration.transportOptions.addressOverrides = ["api.example.com": ["127.0.0.1"]]
+            let agent = RequestAgent(configuration: configuration, transport: CurlTransport())
+            // The transport opens the descriptors of its loop, and a connection to another host.
+            try await InlineRequest(EndpointURL(raw: server.url("/warm"))).send(on: agent)
+            var limit = rlimit()
+            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            let free = dup(0)
+            close(free)
+            limit.rlim_cur = rlim_t(free)
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            do throws(RequestError) {
+                try await GetPilot().send(on: agent)
+            } catch {
+                print("\n\(String(decoding: try JSONEncoder().encode(error), as: UTF8.self))")
+            }
+        }
+        let lines = String(decoding: process.standardOutputContent, as: UTF8.self).split(
+            separator: "\n")
+        guard let line = lines.first(where: { $0.hasPrefix("{") }) else { return nil }
+        return try JSONDecoder().decode(RequestError.self, from: Data(line.utf8))
     }
 
     /// The error of a request to a port without a server, or through a proxy there.

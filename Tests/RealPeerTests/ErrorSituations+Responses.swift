@@ -75,7 +75,7 @@ extension ErrorSituations {
                 ]
             }
             return await failure(receiving: LoopbackResponse(status: 401), on: agent)
-        case .batchFailed: return await failure(of: Self.cycle)
+        case .batchFailed: return try await batchFailure()
         case .chainFailed:
             let chain = ChainRequest()
             chain.add(GetPilot()).then { _ -> GetPlane in throw Problem() }
@@ -90,13 +90,21 @@ extension ErrorSituations {
         }
     }
 
-    /// A batch that contains itself, and retains itself; only the test of the article uses it.
-    nonisolated(unsafe) private static let cycle: BatchRequest = {
-        let (chain, batch) = (ChainRequest(), BatchRequest([]))
-        chain.add(batch)
-        batch.add(chain)
-        return batch
-    }()
+    /// The error of a batch that is started again before its end.
+    @MainActor
+    private func batchFailure() async throws -> RequestError? {
+        let gate = Gate()
+        server.otherwise { _ in LoopbackResponse().held(by: gate) }
+        let agent = agent()
+        let batch = BatchRequest([GetPilot()])
+        let task = batch.start(on: agent)
+        var refusal: RequestError?
+        do throws(RequestError) { try await batch.send(on: agent) } catch { refusal = error }
+        gate.open()
+        _ = await task.outcome()
+        await agent.shutdown()
+        return refusal
+    }
 
     private func response(_ text: String, type: String = "application/json") -> LoopbackResponse {
         LoopbackResponse(headers: ["Content-Type": type], body: text)

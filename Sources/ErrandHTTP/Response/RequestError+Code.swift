@@ -227,7 +227,7 @@ extension RequestError {
         ///
         /// See <doc:ErrorCodes#authenticationFailed>.
         public static let authenticationFailed = Code(.authenticationFailed)
-        /// A batch has no result, although none of its members failed.
+        /// A batch is in progress already or contains itself, or a member has no output.
         ///
         /// See <doc:ErrorCodes#batchFailed>.
         public static let batchFailed = Code(.batchFailed)

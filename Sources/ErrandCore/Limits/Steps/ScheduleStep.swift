@@ -105,7 +105,8 @@ package final class ConcurrencyPermit: Permit {
         case .refused:
             throw RequestError(
                 .queueFull, stage: .schedule,
-                "The queue is full: \(limits.waiting ?? 0) requests wait. Try again later, or raise limits.waiting."
+                "The queue is full: at most \(limits.waiting ?? 0) requests wait (limits.waiting). Try again later, or "
+                    + "raise the limit."
             )
         }
         task.emit(.dequeued(after: task.clock.uptime - startedAt))
