@@ -138,7 +138,8 @@ private struct FirstScreen {
         }
         let code = fences("swift").flatMap { $0.components(separatedBy: "\n") }
         swiftLines = code.filter { !$0.isEmpty }.count
-        let command = try #require(fences("sh").first?.firstMatch(of: /echo '(.*)' > site\/(\S+)/))
+        let commands = fences("sh").joined(separator: "\n")
+        let command = try #require(commands.firstMatch(of: /echo '(.*)' > site\/(\S+)/))
         json = String(command.1)
         path = String(command.2)
         output = try #require(fences("text").first)
