@@ -10,7 +10,7 @@ help:
 	@echo 'make demo-hub      run Examples/Hub: pages, errors, token refresh, upload, download, batch, chain'
 	@echo 'make test          boundaries, lint, strict build, all tests, examples'
 	@echo 'make check         make test, then traits, footprint, other platforms, documentation, release, template, chaos, framing, autobahn'
-	@echo 'make footprint     measure size, libraries, start and memory of a program that sends one GET'
+	@echo 'make footprint     measure size, start, memory and build of a program that sends one GET, with AsyncHTTPClient beside it'
 	@echo 'make check-darwin  compile the code for Apple platforms, as far as Linux can'
 	@echo 'make chaos         10,000 requests for each transport and style to a server that breaks the protocol at random'
 	@echo 'make framing       compare the framing of HTTP/2 with hpack and hyperframe of PyPI'
@@ -70,7 +70,7 @@ traits: setup
 
 footprint: setup
 	@Scripts/setup --footprint
-	@Benchmarks/footprint --check
+	@Benchmarks/footprint --check --peers --build
 
 check-darwin: setup
 	@Scripts/check-darwin --self-test
