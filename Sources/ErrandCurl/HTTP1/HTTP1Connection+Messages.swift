@@ -7,9 +7,12 @@
     // Sends the request of an exchange.
     extension HTTP1Connection {
         /// The bytes of a body that are read and sent with one call each; a quarter of it costs a third more.
+        ///
+        /// They count as sent when they are read, and a peer that accepts no more leaves at most as many in memory.
         private static let pieceBytes = 128 << 10
-        /// The number of pieces of a body that are sent at once, so that other exchanges proceed.
-        private static let piecesAtOnce = 4
+        /// The pieces and bytes of a body that are sent at once, so that other exchanges proceed.
+        private static let piecesAtOnce = 16
+        private static let bytesAtOnce = 512 << 10
 
         /// Sends the output buffer.
         func send() {
@@ -43,9 +46,10 @@
         /// Sends as much of the request as the socket and the source allow.
         func pump() {
             let current = exchange
+            var left = Self.bytesAtOnce
             for _ in 0..<Self.piecesAtOnce {
                 guard let exchange, exchange === current else { return }
-                guard !hasUnsent else { break }
+                guard !hasUnsent, left > 0 else { break }
                 hasMoreToSend = false
                 switch state.sending {
                 case .head:
@@ -62,6 +66,7 @@
                     engine.output.removeAll()
                     guard writeBody(of: exchange) == true else { continue }
                     hasMoreToSend = true
+                    left -= engine.output.count
                     send()
                 default:
                     updateEvents()

@@ -5,11 +5,12 @@
 
 /// Normalization forms of Unicode; pure.
 ///
-/// Their tables are part of Foundation. Without the package trait `Foundation`, only ASCII text has its compatibility form.
+/// Their tables are part of Foundation. Without the package traits `Foundation` and `URLSession`, only ASCII text has its
+/// compatibility form.
 package enum Normalization {
     /// The text in form C.
     ///
-    /// Without the trait, the text as it is: keyboards and most programs produce form C.
+    /// Without the traits, the text as it is: keyboards and most programs produce form C.
     package static func canonical(_ text: String) -> String {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }
         #if Foundation || URLSession || canImport(Darwin)

@@ -31,6 +31,19 @@ import Testing
         #expect(table.isEmpty && table.tasks.isEmpty)
     }
 
+    /// A new table begins at 0; one that kept its memory uses the place that became free last.
+    @Test(arguments: [(10, 9), (2000, 0)]) func memoryIsReleasedAfterABurst(
+        count: Int, next: Int
+    ) {
+        var table = TaskTable()
+        let tasks = (0..<count).map { _ in task() }
+        let indices = tasks.map { table.add($0) }
+        for (index, task) in zip(indices, tasks) { #expect(table.remove(at: index) === task) }
+        #expect(table.isEmpty)
+        #expect(table.add(task()) == next)
+        #expect(table.count == 1)
+    }
+
     @Test func removingAtAnInvalidIndexReturnsNil() {
         var table = TaskTable()
         #expect(table.remove(at: -1) == nil)
