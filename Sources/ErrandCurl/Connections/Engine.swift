@@ -30,8 +30,9 @@
             byteCount: Engine.inputBytes, alignment: 16)
         /// Buffers for the reads of streamed bodies.
         let chunks = ReadBuffers(byteCount: 256 << 10, limit: 2)
-        /// The bytes that are sent next over HTTP/1.1: a head and a piece of a body. Memory that is not written costs
-        /// nothing.
+        /// The bytes that are sent next over HTTP/1.1: a head and a piece of a body.
+        ///
+        /// Memory that is not written costs nothing.
         let output = TextBuffer(capacity: 160 << 10)
         /// A buffer for the target of a request.
         let scratch = TextBuffer(capacity: 256)
