@@ -79,7 +79,7 @@ final class TapeDecoder: Decoder {
         restart(at: index)
     }
 
-    /// Prepares a reused decoder for a top-level value, after `rest`.
+    /// Prepares a reused decoder for the value at `index`, which is a top-level value after `rest`.
     @inline(__always)
     func restart(at index: Int) {
         self.index = index

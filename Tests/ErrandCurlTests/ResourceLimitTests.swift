@@ -18,13 +18,7 @@ struct ResourceLimitTests {
             let transport = CurlTransport()
             // A kept connection needs no further descriptor.
             let first = try await transport.run(.get, server.url())
-            var limit = rlimit()
-            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-            // The lowest free number: open descriptors stay usable, and poll(2) has enough of them.
-            let free = dup(0)
-            close(free)
-            limit.rlim_cur = rlim_t(free)
-            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            ProcessResources.allowNoMoreDescriptors()
             let kept = try await transport.run(.get, server.url())
             let other = try await transport.run(.get, "http://127.0.0.2:\(server.port)/")
             guard first.error == nil, kept.error == nil else { exit(3) }

@@ -2,7 +2,6 @@ import Errand
 import ErrandTesting
 import ErrandTransport
 import Foundation
-import Glibc
 import HTTPTypes
 import TestSupport
 import Testing
@@ -82,12 +81,7 @@ extension ErrorSituations {
             let agent = RequestAgent(configuration: configuration, transport: CurlTransport())
             // The transport opens the descriptors of its loop, and a connection to another host.
             try await InlineRequest(EndpointURL(raw: server.url("/warm"))).send(on: agent)
-            var limit = rlimit()
-            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-            let free = dup(0)
-            close(free)
-            limit.rlim_cur = rlim_t(free)
-            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            ProcessResources.allowNoMoreDescriptors()
             do throws(RequestError) {
                 try await GetPilot().send(on: agent)
             } catch {
