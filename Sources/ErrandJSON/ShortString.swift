@@ -45,7 +45,11 @@ struct ShortString {
         let text = TextPrefix(text, count: count)
         let isASCII = (text.low | text.high) & 0x8080_8080_8080_8080 == 0
         let last = UInt64(truncatingIfNeeded: isASCII ? 0xE0 | count : 0xA0 | count)
-        return unsafeBitCast((text.low, text.high | last << 56), to: String.self)
+        // Moved, because a bit cast copies the string: a call for a count that inline text does not have.
+        var bits = (low: text.low, high: text.high | last << 56)
+        return withUnsafeMutablePointer(to: &bits) {
+            UnsafeMutableRawPointer($0).assumingMemoryBound(to: String.self).move()
+        }
     }
 
     /// Calls `body` with the bytes.
