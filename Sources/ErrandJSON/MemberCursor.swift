@@ -66,7 +66,7 @@ struct MemberCursor {
         return bits(first: UInt64(text[0]), last: UInt64(text[count &- 1]), count)
     }
 
-    private static func bits(_ key: ShortString) -> UInt64 {
+    static func bits(_ key: ShortString) -> UInt64 {
         guard key.count > 0 else { return 1 }
         let last =
             key.count <= 8
@@ -83,13 +83,13 @@ struct MemberCursor {
     ///
     /// On 0 the caller must search with `find`.
     @inline(__always)
-    mutating func findNext(_ key: ShortString) -> Int {
+    mutating func findNext(_ key: SoughtKey) -> Int {
         let place = next
         guard place < stop else { return 0 }
         let word = words[place]
-        let bits = MemberCursor.bits(key)
-        guard word >> 32 == Word.make(.string, length: key.count, offset: 0) >> 32,
-            TextPrefix(key).begins(bytes + Word.offset(word)),
+        let bits = key.bits
+        guard word >> 32 == key.head,
+            TextPrefix(key.text).begins(bytes + Word.offset(word)),
             seen & bits != bits || isFirst(key, at: place)
         else { return 0 }
         seen |= bits
@@ -103,9 +103,9 @@ struct MemberCursor {
     /// The filter has two bits for each key, so that in an object of ten members one of the last
     /// keys is often in it by chance.
     @inline(never)
-    private func isFirst(_ key: ShortString, at place: Int) -> Bool {
+    private func isFirst(_ key: SoughtKey, at place: Int) -> Bool {
         guard count <= 32, words[first &- 2] & Word.hasEscapedKeys == 0 else { return false }
-        let text = TextPrefix(key)
+        let text = TextPrefix(key.text)
         let head = words[place] >> 32
         var earlier = first
         while earlier < place {
@@ -120,13 +120,13 @@ struct MemberCursor {
     ///
     /// On 0 the caller must search with `find`.
     @inline(never)
-    mutating func findAside(_ key: ShortString) -> Int {
+    mutating func findAside(_ key: SoughtKey) -> Int {
         let place = aside
         guard place < stop else { return 0 }
         let word = words[place]
-        let bits = MemberCursor.bits(key)
-        guard word >> 32 == Word.make(.string, length: key.count, offset: 0) >> 32,
-            seenAside & bits != bits, TextPrefix(key).begins(bytes + Word.offset(word))
+        let bits = key.bits
+        guard word >> 32 == key.head,
+            seenAside & bits != bits, TextPrefix(key.text).begins(bytes + Word.offset(word))
         else { return 0 }
         seenAside |= bits
         last = place

@@ -39,14 +39,28 @@ extension TapeDecoder {
 
     /// The index of the value for `key`; nil if there is none.
     @inline(__always)
-    func find(_ key: String) -> Int? {
-        if table == nil, let short = ShortString(key) {
-            let place = cursor.findNext(short)
+    func find<Key: CodingKey>(_ key: Key) -> Int? {
+        if table == nil, containerKey == ObjectIdentifier(Key.self), let known = keys[key] {
+            let place = cursor.findNext(known)
             if place > 0 { return place }
-            let skipped = cursor.findAside(short)
+        }
+        return findByText(key)
+    }
+
+    @inline(never)
+    private func findByText<Key: CodingKey>(_ key: Key) -> Int? {
+        let text = key.stringValue
+        if table == nil, let short = ShortString(text) {
+            let sought = SoughtKey(short)
+            if keys.areKept, containerKey == ObjectIdentifier(Key.self) {
+                keys.add(key, sought)
+            }
+            let place = cursor.findNext(sought)
+            if place > 0 { return place }
+            let skipped = cursor.findAside(sought)
             if skipped > 0 { return skipped }
         }
-        return findAnywhere(key)
+        return findAnywhere(text)
     }
 
     private func findAnywhere(_ key: String) -> Int? {
@@ -117,14 +131,14 @@ extension TapeDecoder {
     /// - Throws: `DecodingError.keyNotFound`.
     @inline(__always)
     func place(_ key: some CodingKey) throws -> Int {
-        guard let place = find(key.stringValue) else { throw missing(key) }
+        guard let place = find(key) else { throw missing(key) }
         return place
     }
 
     /// The index of the value for `key`; nil if it is missing or null.
     @inline(__always)
     func placeIfPresent(_ key: some CodingKey) -> Int? {
-        guard let place = find(key.stringValue) else { return nil }
+        guard let place = find(key) else { return nil }
         return isNull(at: place) ? nil : place
     }
 
@@ -138,7 +152,7 @@ extension TapeDecoder {
 
     /// A decoder for the value for `key`, or for null if it is missing.
     func superDecoder(_ key: some CodingKey) -> TapeDecoder {
-        if let place = find(key.stringValue) { return TapeDecoder(self, place, key: key) }
+        if let place = find(key) { return TapeDecoder(self, place, key: key) }
         // Every tape has a null after its last word.
         return TapeDecoder(self, session.tape.wordCount, key: key)
     }

@@ -22,6 +22,9 @@ final class TapeDecoder: Decoder {
     /// A hash table of the keys, created for converted keys and for objects with many members.
     @exclusivity(unchecked) var table: MemberTable?
 
+    /// The keys of `containerKey` that this document has requested.
+    @exclusivity(unchecked) var keys = SoughtKeys()
+
     /// Whether the decoder is reused for other values, see `DecoderReuse.swift`.
     var isReused = false
     /// The keyed container for reuse, and the type of its keys.
@@ -54,13 +57,17 @@ final class TapeDecoder: Decoder {
         session.decoderCount &+= 1
     }
 
-    deinit { session.decoderCount &-= 1 }
+    deinit {
+        session.decoderCount &-= 1
+        keys.destroy()
+    }
 
     /// Releases the state of the value that is done.
     func rest() {
         parent = nil
         key = nil
         depth = 0
+        keys.forget()
         if table != nil { table = nil }
     }
 
@@ -85,6 +92,7 @@ final class TapeDecoder: Decoder {
         self.index = index
         cursor = MemberCursor(tape: session.tape, object: index)
         if table != nil { table = nil }
+        keys.beginObject()
     }
 
     /// Retains or releases the parent decoder.

@@ -29,7 +29,7 @@ struct TapeKeyedContainer<Key: CodingKey, Owner>: KeyedDecodingContainerProtocol
     var codingPath: [any CodingKey] { with { $0.codingPath } }
     var allKeys: [Key] { with { $0.memberKeys() }.compactMap { Key(stringValue: $0) } }
 
-    func contains(_ key: Key) -> Bool { with { $0.find(key.stringValue) != nil } }
+    func contains(_ key: Key) -> Bool { with { $0.find(key) != nil } }
 
     func decodeNil(forKey key: Key) throws -> Bool {
         try with { $0.isNull(at: try $0.place(key)) }

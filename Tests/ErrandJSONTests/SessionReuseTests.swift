@@ -91,6 +91,46 @@ import Testing
         }
     }
 
+    @Test func knownKeysAreConvertedInEachDocument() throws {
+        struct ChangingKeys: Decodable {
+            let values: [Int?]
+            init(from decoder: any Decoder) throws {
+                let container = try decoder.container(keyedBy: ChangingKey.self)
+                values = try [1, 2].map {
+                    try container.decodeIfPresent(Int.self, forKey: ChangingKey($0))
+                }
+            }
+        }
+        for prefix in ["a", "b", "a\"", "a", "", "abcdefgh", "abcdefgi", "longerThanAShortKey"] {
+            try ChangingKey.$prefix.withValue(prefix) {
+                let key = prefix.replacing("\"", with: "\\\"")
+                let text = "[{\"\(key)1\":1,\"\(key)2\":2},{\"\(key)2\":3},{\"2\(key)\":4}]"
+                let items = try JSONReader().decode([ChangingKeys].self, from: Data(text.utf8))
+                let last = prefix.isEmpty ? 4 : nil
+                #expect(items.map(\.values) == [[1, 2], [nil, 3], [nil, last]])
+            }
+        }
+    }
+
+    @Test func keysOfTwoTypesAreNotConfused() throws {
+        struct Pair: Decodable {
+            enum First: CodingKey { case a, b }
+            enum Second: CodingKey { case b, a }
+            let values: [Int]
+            init(from decoder: any Decoder) throws {
+                let first = try decoder.container(keyedBy: First.self)
+                let second = try decoder.container(keyedBy: Second.self)
+                values = try [
+                    first.decode(Int.self, forKey: .a), second.decode(Int.self, forKey: .b),
+                    second.decode(Int.self, forKey: .a), first.decode(Int.self, forKey: .b),
+                ]
+            }
+        }
+        let text = #"[{"a":1,"b":2},{"b":2,"a":1},{"a":1,"b":2}]"#
+        let items = try JSONReader().decode([Pair].self, from: Data(text.utf8))
+        #expect(items.map(\.values) == Array(repeating: [1, 2, 1, 2], count: 3))
+    }
+
     private final class Token: Sendable {}
 
     /// Whether a token in `userInfo`, also passed to `body`, is deallocated after `body` returns.
