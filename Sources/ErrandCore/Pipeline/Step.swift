@@ -184,7 +184,7 @@ package struct Next: Sendable {
             }
         }
         passage.ascend()
-        guard passage.waiting != nil else { return try passage.result.get() }
+        guard passage.isWaiting else { return try passage.result.get() }
         return try await finish(&passage)
     }
 
@@ -221,28 +221,22 @@ package struct Next: Sendable {
 ///
 /// Nodes are not retained: the first one, whose owner outlives the passage, retains the others.
 private struct Passage: Sendable {
-    /// A step, and the request that it got, or passed on.
-    struct Place: Sendable {
-        let node: Unmanaged<Next.Node>
-        let request: PipelineRequest
-    }
-
-    /// A direct step that was passed, and the index of the request that it passed on.
-    private struct Passed: Sendable {
+    /// A step, and the index of the request that it got, or passed on.
+    private struct Place: Sendable {
         let node: Unmanaged<Next.Node>
         let request: Int
     }
 
-    /// The step that waits, if any.
+    /// The place of the step that waits, if any.
     ///
     /// At first the one after the direct steps, with the request that it gets; later a direct step that has to wait after
     /// the later ones, with the request that it passed on.
-    private(set) var waiting: Place?
+    private var place: Place?
     /// The result so far.
     var result = Result<Response, RequestError>.failure(Next.hasNoEnd)
     // The direct steps that were passed, the outermost first, and the different requests that they passed on; not in
     // arrays, which would be allocated.
-    private var passed: (Passed?, Passed?, Passed?, Passed?, Passed?) = (nil, nil, nil, nil, nil)
+    private var passed: (Place?, Place?, Place?, Place?, Place?) = (nil, nil, nil, nil, nil)
     private var passedCount = 0
     private var requests: (PipelineRequest?, PipelineRequest?, PipelineRequest?) = (nil, nil, nil)
     private var requestCount = 0
@@ -251,6 +245,23 @@ private struct Passage: Sendable {
     var isFull: Bool { passedCount == 5 || requestCount == 3 }
 
     init() {}
+
+    var isWaiting: Bool { place != nil }
+
+    /// The step that waits, and its request.
+    var waiting: (node: Unmanaged<Next.Node>, request: PipelineRequest)? {
+        guard let place, let request = request(at: place.request) else { return nil }
+        return (place.node, request)
+    }
+
+    @inline(never)  // Otherwise the requests are copied to choose one.
+    private func request(at index: Int) -> PipelineRequest? {
+        switch index {
+        case 0: requests.0
+        case 1: requests.1
+        default: requests.2
+        }
+    }
 
     /// Calls `before` of the direct steps from a node on, up to the first step that waits.
     @inline(never)
@@ -261,10 +272,11 @@ private struct Passage: Sendable {
                 let passing = try node._withUnsafeGuaranteedRef { $0.passing(&request) }.get()
                 guard let passing, passing.step != .waits else { break }
                 if passing.step == .changed || requestCount == 0 { keep(request) }
-                keep(Passed(node: node, request: requestCount - 1))
+                keep(Place(node: node, request: requestCount - 1))
                 node = Next.Node.first(passing.next, concerning: request)
             }
-            waiting = Place(node: node, request: request)
+            if requestCount == 0 { keep(request) }
+            place = Place(node: node, request: requestCount - 1)
         } catch {
             result = .failure(error)
         }
@@ -273,16 +285,16 @@ private struct Passage: Sendable {
     /// Calls `after` of the steps that were passed, the innermost first, up to the first that has to wait.
     @inline(never)
     mutating func ascend() {
-        waiting = nil
-        while waiting == nil, let last = removeLast() {
+        place = nil
+        while place == nil, let last = removeLast() {
             guard let sent = takeRequest(at: last.request) else { continue }
             let hasEnded = last.node._withUnsafeGuaranteedRef { $0.after(&result, sent) }
-            if !hasEnded { waiting = Place(node: last.node, request: sent) }
+            if !hasEnded { place = last }
             putBack(sent, at: last.request)
         }
     }
 
-    private mutating func keep(_ step: Passed) {
+    private mutating func keep(_ step: Place) {
         switch passedCount {
         case 0: passed.0 = step
         case 1: passed.1 = step
@@ -293,7 +305,7 @@ private struct Passage: Sendable {
         passedCount += 1
     }
 
-    private mutating func removeLast() -> Passed? {
+    private mutating func removeLast() -> Place? {
         guard passedCount > 0 else { return nil }
         passedCount -= 1
         return switch passedCount {
