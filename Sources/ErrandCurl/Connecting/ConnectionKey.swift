@@ -1,7 +1,9 @@
 import ErrandTransport
 
 /// The properties that two requests must share to use the same connection.
-struct ConnectionKey: Sendable, Hashable {
+///
+/// An object, because most requests have the key of the one before: it is compared and passed on as a reference.
+final class ConnectionKey: Sendable, Hashable {
     /// The host and the port, which ``CurlConfiguration/connectionsPerHost`` limits.
     struct Host: Sendable, Hashable {
         let name: String
@@ -49,12 +51,12 @@ struct ConnectionKey: Sendable, Hashable {
     ///
     /// The proxy is the one that the requests use; see ``TransportOptions/resolvingProxy(for:_:)``.
     let options: TransportOptions
-    private(set) var version: Version
+    let version: Version
 
     /// Creates the key of a request.
     ///
     /// - Parameter options: The options of the request with its proxy.
-    init(
+    convenience init(
         _ request: TransportRequest, options: TransportOptions? = nil,
         requiresValidChain: Bool = true
     ) {
@@ -103,8 +105,29 @@ struct ConnectionKey: Sendable, Hashable {
         return .absoluteForm
     }
 
-    /// Offers HTTP/1.1 only, because HTTP/2 cannot be negotiated, or because the server requires it.
-    mutating func requireHTTP11() { version = .http11 }
+    private init(_ other: ConnectionKey, version: Version) {
+        host = other.host
+        isSecure = other.isSecure
+        route = other.route
+        requiresValidChain = other.requiresValidChain
+        options = other.options
+        self.version = version
+    }
+
+    /// The key that offers HTTP/1.1 only, because HTTP/2 cannot be negotiated, or because the server requires it.
+    var forHTTP11: ConnectionKey { ConnectionKey(self, version: .http11) }
+
+    /// Whether a request has this key; true only if both have the same storage of options, and no proxy.
+    ///
+    /// It costs less than making the key of the request. The parameters are those of the initializer.
+    func isKey(
+        of request: TransportRequest, _ options: TransportOptions, requiresValidChain: Bool
+    ) -> Bool {
+        let url = request.url
+        return route == .direct && self.options.hasSameStorage(as: options)
+            && self.requiresValidChain == requiresValidChain && host.port == url.effectivePort
+            && isSecure == url.isHTTPS && host.name == url.host ?? ""
+    }
 
     /// Whether one connection may carry several requests at once.
     var mayBeShared: Bool { version != .http11 }
@@ -112,18 +135,11 @@ struct ConnectionKey: Sendable, Hashable {
     /// The keys whose open connections a request with this one may use too; `nil` if there are none.
     var related: (key: ConnectionKey, isShared: Bool)? {
         guard isSecure, route != .absoluteForm else { return nil }
-        var other = self
-        switch version {
-        case .http11:
-            other.version = .automatic
-            return (other, false)
-        case .http2:
-            other.version = .automatic
-            return (other, true)
-        case .automatic:
-            other.version = .http2
-            return (other, true)
-        case .priorKnowledge: return nil
+        return switch version {
+        case .http11: (ConnectionKey(self, version: .automatic), false)
+        case .http2: (ConnectionKey(self, version: .automatic), true)
+        case .automatic: (ConnectionKey(self, version: .http2), true)
+        case .priorKnowledge: nil
         }
     }
 
@@ -158,14 +174,17 @@ struct ConnectionKey: Sendable, Hashable {
         return proxy.lowercasedASCII().starts(withBytes: "https:")
     }
 
-    static func == (one: Self, other: Self) -> Bool {
-        one.isSecure == other.isSecure && one.route == other.route && one.host == other.host
-            && one.version == other.version
-            && one.requiresValidChain == other.requiresValidChain
-            && (one.options == other.options || one.connects(like: other))
+    static func == (one: ConnectionKey, other: ConnectionKey) -> Bool {
+        one === other || one.hasEqualParts(other)
     }
 
-    private func connects(like other: Self) -> Bool {
+    private func hasEqualParts(_ other: ConnectionKey) -> Bool {
+        isSecure == other.isSecure && route == other.route && host == other.host
+            && version == other.version && requiresValidChain == other.requiresValidChain
+            && (options == other.options || connects(like: other))
+    }
+
+    private func connects(like other: ConnectionKey) -> Bool {
         // Without TLS there is no trust, and without a tunnel no proxy.
         (!isSecure || trusts(like: other))
             && (route != .tunnel
@@ -177,7 +196,7 @@ struct ConnectionKey: Sendable, Hashable {
     }
 
     /// Whether both connections have the same trust, except for pins, which each request checks.
-    private func trusts(like other: Self) -> Bool {
+    private func trusts(like other: ConnectionKey) -> Bool {
         options.sharedSecurity == other.options.sharedSecurity
             || Self.withoutPins(options.security) == Self.withoutPins(other.options.security)
     }

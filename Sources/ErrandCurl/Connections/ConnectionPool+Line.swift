@@ -11,8 +11,8 @@ extension ConnectionPool {
             case shared
         }
 
-        /// The key of the first request, or that of a later one, which is equal.
-        var key: ConnectionKey
+        /// The key of the first request.
+        let key: ConnectionKey
         var mode: Mode
         /// Shared connections that accept requests; those that are idle have been so since a time.
         var shared:

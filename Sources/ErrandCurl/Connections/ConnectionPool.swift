@@ -67,11 +67,7 @@ struct ConnectionPool<Connection, Waiter> {
     private static var comparedLines: Int { 8 }
 
     private mutating func line(of key: ConnectionKey) -> Int? {
-        if let recent, let hasSameOptions = compare(recent, key) {
-            // References are compared from now on.
-            if !hasSameOptions { lines[recent].key = key }
-            return recent
-        }
+        if let recent, isKey(key, of: recent) { return recent }
         let index =
             if lines.count > Self.comparedLines {
                 indices[key]
@@ -83,14 +79,15 @@ struct ConnectionPool<Connection, Waiter> {
         return index
     }
 
-    /// Whether a line with this key has also the storage of its options; `nil` for a line with another key.
-    // A function of its own, which does not copy the key, because it changes nothing.
+    // A function of its own, which does not copy the line, because it changes nothing.
     @inline(never)
-    private func compare(_ line: Int, _ key: ConnectionKey) -> Bool? {
-        lines.withUnsafeBufferPointer { lines in
-            guard line < lines.count, lines[line].key == key else { return nil }
-            return lines[line].key.options.hasSameStorage(as: key.options)
-        }
+    private func isKey(_ key: ConnectionKey, of line: Int) -> Bool {
+        lines.withUnsafeBufferPointer { line < $0.count && $0[line].key == key }
+    }
+
+    /// The equal key of the requests and connections here, so that references are compared; otherwise the key itself.
+    mutating func known(_ key: ConnectionKey) -> ConnectionKey {
+        line(of: key).map { lines[$0].key } ?? key
     }
 
     private mutating func makeLine(of key: ConnectionKey) -> Int {

@@ -40,6 +40,8 @@
         /// none.
         @exclusivity(unchecked) var headOwner: UInt64 = 0
         private var lastNumber: UInt64 = 0
+        /// The last key that was made for a request.
+        @exclusivity(unchecked) private var latestKey: ConnectionKey?
         private var origins = HTTP11Origins()
         /// The connections that may have input which no event of their socket announces.
         @exclusivity(unchecked) private var unread: [OpenConnection] = []
@@ -133,6 +135,24 @@
         }
 
         // MARK: - Connections for exchanges
+
+        /// The key of a request; that of the one before, if both have the same origin and options, and no proxy.
+        ///
+        /// - Parameter options: The options of the request with its proxy.
+        func key(
+            of request: TransportRequest, _ options: TransportOptions, requiresValidChain: Bool
+        ) -> ConnectionKey {
+            if let key = latestKey,
+                key.isKey(of: request, options, requiresValidChain: requiresValidChain)
+            {
+                return key
+            }
+            let key = ConnectionKey(
+                request, options: options, requiresValidChain: requiresValidChain)
+            let known = pool.known(key)
+            latestKey = known.options.hasSameStorage(as: options) ? known : key
+            return known
+        }
 
         /// Gives an exchange a connection, or lets it wait for one.
         ///

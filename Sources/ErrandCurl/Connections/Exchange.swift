@@ -107,8 +107,8 @@
             } else {
                 trust = .standard
                 let security = request.isSecure ? request.options.sharedSecurity : nil
-                key = ConnectionKey(
-                    request, options: options,
+                key = engine.key(
+                    of: request, options,
                     requiresValidChain: security?.policy.allowInvalidCertificates != true)
             }
             mayReplay =
@@ -129,7 +129,7 @@
                 TLSLibrary.loaded == nil || engine.requiresHTTP11(transfer.request)
                 || owner != nil && (streamOwner == nil || !engine.allowsExtendedConnect(key))
             guard usesHTTP11 else { return }
-            key.requireHTTP11()
+            key = key.forHTTP11
             streamOwner = nil
         }
 
@@ -359,7 +359,7 @@
                 failure == nil,
                 upload?.rewind() ?? true
             else { return fail(CurlFailure.needsHTTP11(transfer.request)) }
-            key.requireHTTP11()
+            key = key.forHTTP11
             sendAgain()
         }
 
@@ -379,7 +379,7 @@
             guard key.version == .automatic else {
                 return fail(CurlFailure.noExtendedConnect(transfer.request))
             }
-            key.requireHTTP11()
+            key = key.forHTTP11
             engine.acquire(for: self)
         }
 

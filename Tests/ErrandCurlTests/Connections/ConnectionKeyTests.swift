@@ -42,9 +42,43 @@ struct ConnectionKeyTests {
         #expect(http2.related?.key == automatic && http2.related?.isShared == true)
         #expect(required.related?.key == automatic && required.related?.isShared == false)
         #expect(try key("http://a/").related == nil)
-        var changed = automatic
-        changed.requireHTTP11()
-        #expect(changed == required)
+        #expect(automatic.forHTTP11 == required)
+    }
+
+    /// A request has the key of another one exactly if both have the origin, and neither has a proxy.
+    @Test func keyIsRecognizedByOriginAndStorageOfOptions() throws {
+        let urls = [
+            "http://a/", "http://a/b?c", "http://a:80/", "http://a:81/", "http://b/", "https://a/",
+            "https://a:443/", "https://a:80/", "http://a:443/",
+        ]
+        func isKey(_ one: String, _ other: String, _ options: TransportOptions) throws -> Bool {
+            let first = TransportRequest(url: try HTTPURL(parsing: one))
+            let second = TransportRequest(url: try HTTPURL(parsing: other))
+            let key = ConnectionKey(first, options: options)
+            #expect(!key.isKey(of: second, options, requiresValidChain: false))
+            var others = options
+            others.maximumBodyBytes = 7
+            #expect(!key.isKey(of: second, others, requiresValidChain: true))
+            return key.isKey(of: second, options, requiresValidChain: true)
+        }
+        var timed = TransportOptions()
+        timed.maximumBodyBytes = 5
+        timed.proxy = .none
+        var proxied = timed
+        proxied.proxy = .url("http://proxy:3128")
+        for one in urls {
+            for other in urls {
+                for options in [TransportOptions(), timed] {
+                    let first = TransportRequest(url: try HTTPURL(parsing: one))
+                    let second = TransportRequest(url: try HTTPURL(parsing: other))
+                    let areEqual =
+                        ConnectionKey(first, options: options)
+                        == ConnectionKey(second, options: options)
+                    #expect(try isKey(one, other, options) == areEqual, "\(one) \(other)")
+                }
+                #expect(try !isKey(one, other, proxied), "\(one) \(other)")
+            }
+        }
     }
 
     @Test func trustMattersOnlyOverTLS() throws {

@@ -51,6 +51,17 @@ struct ConnectionPoolTests {
         }
     }
 
+    /// Equal keys of several requests become one object, which is compared as a reference.
+    @Test func knownKeyIsThatOfTheLine() throws {
+        var pool = pool()
+        let (first, second) = (try key(), try key())
+        #expect(pool.known(first) === first)
+        _ = pool.wait(first, for: "a")
+        #expect(pool.known(second) === first)
+        let other = try key("http://b/")
+        #expect(pool.known(other) === other)
+    }
+
     @Test func idleConnectionsAreUsedLastInFirstOut() throws {
         var pool = pool()
         let key = try key()
