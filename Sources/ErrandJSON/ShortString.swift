@@ -48,7 +48,7 @@ struct ShortString {
         // Moved, because a bit cast copies the string: a call for a count that inline text does not have.
         var bits = (low: text.low, high: text.high | last << 56)
         return withUnsafeMutablePointer(to: &bits) {
-            UnsafeMutableRawPointer($0).assumingMemoryBound(to: String.self).move()
+            $0.withMemoryRebound(to: String.self, capacity: 1) { $0.move() }
         }
     }
 

@@ -101,21 +101,29 @@ import Testing
                 }
             }
         }
+        var former = "z"
         for prefix in ["a", "b", "a\"", "a", "", "abcdefgh", "abcdefgi", "longerThanAShortKey"] {
             try ChangingKey.$prefix.withValue(prefix) {
                 let key = prefix.replacing("\"", with: "\\\"")
-                let text = "[{\"\(key)1\":1,\"\(key)2\":2},{\"\(key)2\":3},{\"2\(key)\":4}]"
+                // The keys of the document before come first: they would be found if they were kept.
+                let members = [(former, 1, 8), (key, 1, 1), (former, 2, 9), (key, 2, 2)]
+                let texts = members.map { "\"\($0)\($1)\":\($2)" }
+                let item = "{\(texts.joined(separator: ","))}"
+                let text = "[\(item),\(item),{\"\(key)2\":3},{\"2\(key)\":4},\(item)]"
                 let items = try JSONReader().decode([ChangingKeys].self, from: Data(text.utf8))
                 let last = prefix.isEmpty ? 4 : nil
-                #expect(items.map(\.values) == [[1, 2], [nil, 3], [nil, last]])
+                #expect(
+                    items.map(\.values) == [[1, 2], [1, 2], [nil, 3], [nil, last], [1, 2]])
+                former = key
             }
         }
     }
 
+    /// Both types have other texts for the same byte, and either one may come first.
     @Test func keysOfTwoTypesAreNotConfused() throws {
-        struct Pair: Decodable {
-            enum First: CodingKey { case a, b }
-            enum Second: CodingKey { case b, a }
+        enum First: CodingKey { case a, b }
+        enum Second: CodingKey { case b, a }
+        struct FirstAhead: Decodable {
             let values: [Int]
             init(from decoder: any Decoder) throws {
                 let first = try decoder.container(keyedBy: First.self)
@@ -126,9 +134,25 @@ import Testing
                 ]
             }
         }
-        let text = #"[{"a":1,"b":2},{"b":2,"a":1},{"a":1,"b":2}]"#
-        let items = try JSONReader().decode([Pair].self, from: Data(text.utf8))
-        #expect(items.map(\.values) == Array(repeating: [1, 2, 1, 2], count: 3))
+        struct SecondAhead: Decodable {
+            let values: [Int]
+            init(from decoder: any Decoder) throws {
+                let first = try decoder.container(keyedBy: First.self)
+                let second = try decoder.container(keyedBy: Second.self)
+                values = try [
+                    second.decode(Int.self, forKey: .b), first.decode(Int.self, forKey: .a),
+                    first.decode(Int.self, forKey: .b), second.decode(Int.self, forKey: .a),
+                ]
+            }
+        }
+        for orders in [[0, 0, 0], [0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 0, 1], [1, 1, 1]] {
+            let items = orders.map { [#"{"a":1,"b":2}"#, #"{"b":2,"a":1}"#][$0] }
+            let text = Data("[\(items.joined(separator: ",")),\(items[0]),\(items[1])]".utf8)
+            let first = try JSONReader().decode([FirstAhead].self, from: text)
+            #expect(first.map(\.values) == Array(repeating: [1, 2, 1, 2], count: 5), "\(orders)")
+            let second = try JSONReader().decode([SecondAhead].self, from: text)
+            #expect(second.map(\.values) == Array(repeating: [2, 1, 2, 1], count: 5), "\(orders)")
+        }
     }
 
     private final class Token: Sendable {}
