@@ -338,7 +338,10 @@ struct HTTP2Tests {
         #expect(!request.options.mayReplay)
         let records = try await transport.run(all: Array(repeating: request, count: 50))
         #expect(Set(records.compactMap { $0.error?.description }).sorted() == [])
-        #expect(Set(records.map(\.text)).count == 1)
+        // A refused request that was sent before the server's SETTINGS is sent again on its connection, a later one on
+        // a new connection. Which ones were sent before depends on the time that the SETTINGS need.
+        let connections = how == "refuse" && !reusesConnection ? 1...2 : 1...1
+        #expect(connections.contains(Set(records.map(\.text)).count))
     }
 
     @Test func http1ConnectionsAreReused() async throws {
