@@ -39,17 +39,17 @@ struct ResourceLimitTests {
                 )
                 for _ in 0..<16 where !connection.write(Array(part)) { return }
             }
-            let before = ResourceLimitTests.residentKilobytes()
+            let before = ResourceLimitTests.peakKilobytes()
             let request = TransportRequest(url: try HTTPURL.test(server.url()))
             let recorder = RecordingReceiver(keepsBody: false) { _ in .more }
             let transport = CurlTransport()
             _ = transport.start(request, receiver: recorder)
             let record = try await recorder.ended()
             guard record.error?.code == .bodyTooLarge,
-                ResourceLimitTests.residentKilobytes() - before < 64 << 10
+                ResourceLimitTests.peakKilobytes() - before < 64 << 10
             else {
                 print(
-                    "\(String(describing: record.error)) \(ResourceLimitTests.residentKilobytes() - before)"
+                    "\(String(describing: record.error)) \(ResourceLimitTests.peakKilobytes() - before)"
                 )
                 exit(3)
             }
@@ -75,7 +75,7 @@ struct ResourceLimitTests {
     }
 
     /// The peak resident size of this process.
-    private static func residentKilobytes() -> Int {
+    private static func peakKilobytes() -> Int {
         var usage = rusage()
         getrusage(RUSAGE_SELF.rawValue, &usage)
         return usage.ru_maxrss

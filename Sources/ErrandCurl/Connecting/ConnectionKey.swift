@@ -117,17 +117,15 @@ final class ConnectionKey: Sendable, Hashable {
     /// The key that offers HTTP/1.1 only, because HTTP/2 cannot be negotiated, or because the server requires it.
     var forHTTP11: ConnectionKey { ConnectionKey(self, version: .http11) }
 
-    /// Whether a request has this key; true only if both have the same storage of options, and no proxy.
-    ///
-    /// It costs less than making the key of the request. The parameters are those of the initializer.
-    func isKey(
-        of request: TransportRequest, _ options: TransportOptions, requiresValidChain: Bool
-    ) -> Bool {
-        let url = request.url
-        return route == .direct && self.options.hasSameStorage(as: options)
-            && self.requiresValidChain == requiresValidChain && host.port == url.effectivePort
-            && isSecure == url.isHTTPS && host.name == url.host ?? ""
+    /// Whether a request to a URL has this key, if it has no proxy, and the options with which the key was made.
+    func isKey(of url: HTTPURL, requiresValidChain: Bool) -> Bool {
+        route == .direct && self.requiresValidChain == requiresValidChain
+            && host.port == url.effectivePort && isSecure == url.isHTTPS
+            && host.name == url.host ?? ""
     }
+
+    /// Whether a connection that is opened with this key checks pins.
+    var isPinned: Bool { isSecure && options.sharedSecurity?.hasPins == true }
 
     /// Whether one connection may carry several requests at once.
     var mayBeShared: Bool { version != .http11 }

@@ -47,6 +47,9 @@ struct ConnectionPool<Connection, Waiter> {
     private var free: [Int] = []
     /// The line that was used last: comparing its key is cheaper than hashing.
     private var recent: Int?
+    /// The key that ``key(of:_:requiresValidChain:)`` returned last, and the options of this request.
+    private var latestKey: ConnectionKey?
+    private var latestOptions = TransportOptions()
     /// The number of connections to each host, open or in progress, if it is limited.
     private var hostCounts: [ConnectionKey.Host: Int] = [:]
     private var lastTicket: Ticket = 0
@@ -85,9 +88,27 @@ struct ConnectionPool<Connection, Waiter> {
         lines.withUnsafeBufferPointer { line < $0.count && $0[line].key == key }
     }
 
-    /// The equal key of the requests and connections here, so that references are compared; otherwise the key itself.
+    /// The key of a request without pins; that of earlier requests, if it is equal, so that references are compared.
+    ///
+    /// - Parameter options: The options of the request with its proxy.
+    mutating func key(
+        of request: TransportRequest, _ options: TransportOptions, requiresValidChain: Bool
+    ) -> ConnectionKey {
+        if let latestKey, latestOptions.hasSameStorage(as: options),
+            latestKey.isKey(of: request.url, requiresValidChain: requiresValidChain)
+        {
+            return latestKey
+        }
+        let key = known(
+            ConnectionKey(request, options: options, requiresValidChain: requiresValidChain))
+        (latestKey, latestOptions) = (key, options)
+        return key
+    }
+
+    /// The equal key of the line, unless it has pins, with which connections are opened in another way.
     mutating func known(_ key: ConnectionKey) -> ConnectionKey {
-        line(of: key).map { lines[$0].key } ?? key
+        guard let line = line(of: key), !lines[line].key.isPinned else { return key }
+        return lines[line].key
     }
 
     private mutating func makeLine(of key: ConnectionKey) -> Int {

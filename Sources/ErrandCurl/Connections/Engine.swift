@@ -40,8 +40,6 @@
         /// none.
         @exclusivity(unchecked) var headOwner: UInt64 = 0
         private var lastNumber: UInt64 = 0
-        /// The last key that was made for a request.
-        @exclusivity(unchecked) private var latestKey: ConnectionKey?
         private var origins = HTTP11Origins()
         /// The connections that may have input which no event of their socket announces.
         @exclusivity(unchecked) private var unread: [OpenConnection] = []
@@ -128,31 +126,24 @@
 
         /// Whether an open connection accepts an extended CONNECT now.
         func allowsExtendedConnect(_ key: ConnectionKey) -> Bool {
-            shared.contains { connection in
+            let related = key.related?.key
+            return shared.contains { connection in
                 connection.allowsExtendedConnect && connection.hasPlace
-                    && (connection.key == key || connection.key == key.related?.key)
+                    && (connection.key == key || connection.key == related)
             }
         }
 
         // MARK: - Connections for exchanges
 
-        /// The key of a request; that of the one before, if both have the same origin and options, and no proxy.
-        ///
-        /// - Parameter options: The options of the request with its proxy.
+        /// See ``ConnectionPool/key(of:_:requiresValidChain:)``.
         func key(
             of request: TransportRequest, _ options: TransportOptions, requiresValidChain: Bool
         ) -> ConnectionKey {
-            if let key = latestKey,
-                key.isKey(of: request, options, requiresValidChain: requiresValidChain)
-            {
-                return key
-            }
-            let key = ConnectionKey(
-                request, options: options, requiresValidChain: requiresValidChain)
-            let known = pool.known(key)
-            latestKey = known.options.hasSameStorage(as: options) ? known : key
-            return known
+            pool.key(of: request, options, requiresValidChain: requiresValidChain)
         }
+
+        /// The key of a request that must use HTTP/1.1.
+        func keyForHTTP11(_ key: ConnectionKey) -> ConnectionKey { pool.known(key.forHTTP11) }
 
         /// Gives an exchange a connection, or lets it wait for one.
         ///
@@ -303,7 +294,8 @@
                 case .connect(let key, let waiter, let ticket):
                     let limit = waiter.transfer.request.timeouts.connect
                     do throws(RequestError) {
-                        let connector = try Connector(key, ticket, limit: limit, multi: multi)
+                        let connector = try Connector(
+                            waiter.key, ticket, limit: limit, multi: multi)
                         connectors.append(connector)
                     } catch {
                         fail(pool.connectFailed(key).map { ($0, error) }, key)

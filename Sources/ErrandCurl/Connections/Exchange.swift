@@ -129,7 +129,7 @@
                 TLSLibrary.loaded == nil || engine.requiresHTTP11(transfer.request)
                 || owner != nil && (streamOwner == nil || !engine.allowsExtendedConnect(key))
             guard usesHTTP11 else { return }
-            key = key.forHTTP11
+            key = engine.keyForHTTP11(key)
             streamOwner = nil
         }
 
@@ -359,7 +359,7 @@
                 failure == nil,
                 upload?.rewind() ?? true
             else { return fail(CurlFailure.needsHTTP11(transfer.request)) }
-            key = key.forHTTP11
+            key = engine.keyForHTTP11(key)
             sendAgain()
         }
 
@@ -379,7 +379,7 @@
             guard key.version == .automatic else {
                 return fail(CurlFailure.noExtendedConnect(transfer.request))
             }
-            key = key.forHTTP11
+            key = engine.keyForHTTP11(key)
             engine.acquire(for: self)
         }
 

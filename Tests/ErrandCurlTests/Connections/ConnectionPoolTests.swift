@@ -51,15 +51,42 @@ struct ConnectionPoolTests {
         }
     }
 
-    /// Equal keys of several requests become one object, which is compared as a reference.
-    @Test func knownKeyIsThatOfTheLine() throws {
+    /// Equal keys of several requests are one object, except for keys with pins.
+    @Test func requestsOfALineHaveItsKey() throws {
         var pool = pool()
-        let (first, second) = (try key(), try key())
-        #expect(pool.known(first) === first)
+        func key(
+            _ url: String, requiresValidChain: Bool = true,
+            change: (inout TransportOptions) -> Void = { _ in }
+        ) throws -> ConnectionKey {
+            var request = TransportRequest(url: try HTTPURL(parsing: url))
+            change(&request.options)
+            return pool.key(
+                of: request, request.options, requiresValidChain: requiresValidChain)
+        }
+        let change: (inout TransportOptions) -> Void = { $0.maximumBodyBytes = 5 }
+        let first = try key("https://a/", change: change)
         _ = pool.wait(first, for: "a")
-        #expect(pool.known(second) === first)
-        let other = try key("http://b/")
-        #expect(pool.known(other) === other)
+        // With options of another storage, several times and in turns.
+        for _ in 1...3 {
+            #expect(try key("https://a/b", change: change) === first)
+            #expect(try key("https://a/") === first)
+            #expect(try key("https://a/c") === first)
+        }
+        #expect(try key("https://b/") != first)
+        #expect(try key("http://a:443/") != first)
+        #expect(try key("https://a:444/") != first)
+        #expect(try key("https://a/", requiresValidChain: false) != first)
+        #expect(try key("https://a/") { $0.proxy = .url("http://p:1") } != first)
+        #expect(try key("https://a/") === first)
+
+        let unpinned: (inout TransportOptions) -> Void = { $0.security = SecurityPolicy() }
+        let pinned = try ConnectionPoolTests().key("https://c/") {
+            unpinned(&$0)
+            $0.security?.publicKeyPins = ["k"]
+        }
+        _ = pool.wait(pinned, for: "c")
+        let other = try key("https://c/", change: unpinned)
+        #expect(other == pinned && other !== pinned)
     }
 
     @Test func idleConnectionsAreUsedLastInFirstOut() throws {
