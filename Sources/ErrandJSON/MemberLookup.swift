@@ -42,7 +42,7 @@ extension TapeDecoder {
     func find<Key: CodingKey>(_ key: Key) -> Int? {
         if table == nil, containerKey == ObjectIdentifier(Key.self), let known = keys[key] {
             let place = cursor.findNext(known)
-            if place > 0 { return place }
+            return place > 0 ? place : findElsewhere(known, key.stringValue)
         }
         return findByText(key)
     }
@@ -50,17 +50,18 @@ extension TapeDecoder {
     @inline(never)
     private func findByText<Key: CodingKey>(_ key: Key) -> Int? {
         let text = key.stringValue
-        if table == nil, let short = ShortString(text) {
-            let sought = SoughtKey(short)
-            if keys.areKept, containerKey == ObjectIdentifier(Key.self) {
-                keys.add(key, sought)
-            }
-            let place = cursor.findNext(sought)
-            if place > 0 { return place }
-            let skipped = cursor.findAside(sought)
-            if skipped > 0 { return skipped }
-        }
-        return findAnywhere(text)
+        guard table == nil, let short = ShortString(text) else { return findAnywhere(text) }
+        let sought = SoughtKey(short)
+        if keys.areKept, containerKey == ObjectIdentifier(Key.self) { keys.add(key, sought) }
+        let place = cursor.findNext(sought)
+        return place > 0 ? place : findElsewhere(sought, text)
+    }
+
+    /// The index of the value for a key that is not the next one.
+    @inline(never)
+    private func findElsewhere(_ sought: SoughtKey, _ key: String) -> Int? {
+        let skipped = cursor.findAside(sought)
+        return skipped > 0 ? skipped : findAnywhere(key)
     }
 
     private func findAnywhere(_ key: String) -> Int? {
